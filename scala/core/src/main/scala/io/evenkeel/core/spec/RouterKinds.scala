@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.evenkeel.core.spec
+
+import io.evenkeel.core.choices.{HashKind, ShuffleKind}
+
+/** Every kind of router the product has. */
+object RouterKinds {
+  val all: Seq[RouterKind] = Seq(HashKind, ShuffleKind)
+}
