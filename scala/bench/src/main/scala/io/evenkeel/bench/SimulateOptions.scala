@@ -73,7 +73,7 @@ object SimulateOptions {
       case Some("all") => None
       case _ => Some(whole("--window", 60000, 1))
     }
-    val rows = whole("--rows", if (traces.exists(_.contains('.'))) Int.MaxValue / 2 else 600000, 1)
+    val rows = whole("--rows", if (traces.exists(Traces.isFile)) Int.MaxValue / 2 else 600000, 1)
     val defaultSlide = window.fold(math.max(1, math.min(rows, 10000000) / 100))(w => math.min(1000, w))
     val slide = whole("--slide", defaultSlide, 1)
     window.filter(_ < slide).foreach { w =>

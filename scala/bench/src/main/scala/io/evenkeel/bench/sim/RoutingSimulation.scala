@@ -33,6 +33,7 @@ final class RoutingSimulation(feed: SourceFeed, targets: Int, windowing: Windowi
   private val routed = new Array[Int](slide)
 
   def run(spec: RouterSpec, progress: ProgressBar): SimulationResult = {
+    warmUp(spec)
     val fleet = Fleets.create(spec, targets, windowing.slides(feed.rows), feed.sources)
     val tally = new RoutingTally(targets, reducers)
     val means = new WindowMeans(targets)
@@ -60,6 +61,17 @@ final class RoutingSimulation(feed: SourceFeed, targets: Int, windowing: Windowi
       feed.rows.toLong,
       nanos.toDouble / feed.rows,
       leaveFirstOut = windowing.window.nonEmpty)
+  }
+
+  /** Routes some rows and forgets them, so that the timing is not of code still being compiled. */
+  private def warmUp(spec: RouterSpec): Unit = {
+    val fleet = Fleets.create(spec, targets, windowing.slides(feed.rows), feed.sources)
+    val rows = math.min(feed.rows, RoutingSimulation.WarmUpRows)
+    look(fleet, 0, rows)
+    (0 until rows by slide).foreach { at =>
+      routeSlide(fleet, at, math.min(slide, rows - at))
+      fleet.endSlide()
+    }
   }
 
   private def look(fleet: Fleet, from: Int, length: Int): Unit = if (fleet.lookahead > 0) {
@@ -105,6 +117,10 @@ final class RoutingSimulation(feed: SourceFeed, targets: Int, windowing: Windowi
       i += 1
     }
   }
+}
+
+private object RoutingSimulation {
+  val WarmUpRows = 100000
 }
 
 /** What one router did to one stream; averages over windows unless the name says otherwise. */

@@ -37,9 +37,12 @@ object Traces {
     Seq("FILE.i32 (little-endian int32 ids), FILE.txt, FILE.txt.gz (one key per line)") ++
       generators ++ Seq(dataSets.map(_._1).mkString("stand-ins: ", ", ", ", ln1, ln2"))
 
+  /** Whether the trace is a file, whose length says how many rows there are. */
+  def isFile(text: String): Boolean = KeyFiles.looksLikeFile(text)
+
   /** `rows` keys of the trace called `text`; a file gives all of its rows if it has fewer. */
   def load(text: String, rows: Int, seed: Long): Array[Int] =
-    if (KeyFiles.looksLikeFile(text)) KeyFiles.read(text, rows)
+    if (isFile(text)) KeyFiles.read(text, rows)
     else {
       val colon = text.indexOf(':')
       if (colon < 0) generate(text, Seq.empty, rows, seed)
