@@ -4,6 +4,8 @@ package io.evenkeel.core.spec
 import io.evenkeel.core.choices.{HashKind, PkgKind, PotcKind, ShuffleKind}
 import io.evenkeel.core.greedy.{OffGreedyKind, OnGreedyKind}
 import io.evenkeel.core.holistic.{AmKind, CamKind, CmKind, LmKind}
+import io.evenkeel.core.kip.KipKind
+import io.evenkeel.core.prompt.PromptKind
 
 /** Every kind of router the product has. */
 object RouterKinds {
@@ -17,6 +19,8 @@ object RouterKinds {
     CmKind,
     AmKind,
     CamKind,
-    LmKind
+    LmKind,
+    PromptKind,
+    KipKind
   )
 }
