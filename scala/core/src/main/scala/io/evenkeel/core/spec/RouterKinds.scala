@@ -11,6 +11,8 @@ import io.evenkeel.core.choices.{
 }
 import io.evenkeel.core.greedy.{DaGreedyKind, OffGreedyKind, OnGreedyKind}
 import io.evenkeel.core.holistic.{AmKind, CamKind, CmKind, LmKind}
+import io.evenkeel.core.kip.KipKind
+import io.evenkeel.core.prompt.PromptKind
 
 /** Every kind of router the product has. */
 object RouterKinds {
@@ -27,6 +29,8 @@ object RouterKinds {
     CmKind,
     AmKind,
     CamKind,
-    LmKind
+    LmKind,
+    PromptKind,
+    KipKind
   )
 }
