@@ -10,6 +10,7 @@ import io.evenkeel.core.choices.KeysByChoice.key
 class HeavyChoicesSuite extends AnyFunSuite with RouterLaws {
   routerLaws("dchoices")
   routerLaws("dchoices(theta=1, epsilon=0.01)")
+  routerLaws("dchoices(choices=own)")
   routerLaws("wchoices")
   routerLaws("wchoices(theta=0.05)")
 
@@ -22,6 +23,18 @@ class HeavyChoicesSuite extends AnyFunSuite with RouterLaws {
     assert(ChoiceCount.smallest(Array.empty, 0, 1000, 10, 1e-4) == 2)
     assert(ChoiceCount.smallest(Array(400L), 1, 1000, 10, 1e-4) == 10)
     assert(ChoiceCount.smallest(Array(400L), 1, 1000, 1, 1e-4) == 1)
+  }
+
+  test("own choices: the larger the share the more, 2 at least, n at most") {
+    val limits = new Array[Double](10)
+    ChoiceCount.limits(0.5, 10, 0, limits)
+    // Two choices reach 0.19 of the targets and carry 0.19 - 0.5 * 0.19^2 = 0.172.
+    assert(math.abs(limits(2) - 0.17195) < 1e-9)
+    assert(ChoiceCount.forShare(0.17, limits) == 2)
+    assert(ChoiceCount.forShare(0.18, limits) == 3)
+    assert(ChoiceCount.forShare(0.6, limits) == 10)
+    val counts = (0 to 100).map(p => ChoiceCount.forShare(p / 100.0, limits))
+    assert(counts == counts.sorted)
   }
 
   test("wchoices: before any key is heavy it is pkg, then a heavy key fills the emptiest targets") {
@@ -67,6 +80,7 @@ class HeavyChoicesSuite extends AnyFunSuite with RouterLaws {
         tally
       }
       val (pkg, d, w) = (run("pkg"), run("dchoices"), run("wchoices"))
+      assert(run("dchoices(choices=own)").imbalance < 1, s"seed $seed")
       assert(pkg.imbalance > 6.5, s"seed $seed")
       assert(d.imbalance < 0.05, s"seed $seed")
       assert(w.imbalance < 0.05, s"seed $seed")

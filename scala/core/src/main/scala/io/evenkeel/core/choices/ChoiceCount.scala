@@ -35,6 +35,33 @@ private[core] object ChoiceCount {
       math.min(d, n)
     }
 
+  /**
+   * The largest share that `d` choices carry, for one heavy key beside a tail with two choices: from
+   * `share + tail * (b/n)^2 <= b (1/n + epsilon)`. Fills `limits(d)` for d below n.
+   */
+  def limits(tail: Double, n: Int, epsilon: Double, limits: Array[Double]): Unit = {
+    var missed = 1.0
+    var d = 0
+    while (d < n) {
+      val reached = 1 - missed
+      val limit = reached * (1 + n * epsilon) - tail * reached * reached
+      limits(d) = if (d == 0) limit else math.max(limits(d - 1), limit)
+      missed *= (n - 1.0) / n
+      d += 1
+    }
+  }
+
+  /** The smallest number of choices from 2 whose limit is not below `share`, or `n`. */
+  def forShare(share: Double, limits: Array[Double]): Int = {
+    var lo = math.min(2, limits.length)
+    var hi = limits.length
+    while (lo < hi) {
+      val mid = (lo + hi) >>> 1
+      if (limits(mid) >= share) hi = mid else lo = mid + 1
+    }
+    lo
+  }
+
   private def fits(
       heavy: Array[Long],
       size: Int,

@@ -19,6 +19,7 @@ import io.evenkeel.core.RouterContext
  */
 private[core] final class HeadKeys(context: RouterContext, theta: Double) {
   private val n = context.targets
+  private val heavyShare = theta / n
   private val warm = HeadKeys.WarmRowsPerTarget * n
   private val halfWindow = (context.slides + 1) / 2
   private var seen = 0L
@@ -31,7 +32,7 @@ private[core] final class HeadKeys(context: RouterContext, theta: Double) {
   def rows: Long = seen
 
   /** The weight from which a key is heavy. */
-  def threshold: Double = theta * counts.total / n
+  def threshold: Double = heavyShare * counts.total
 
   /** Counts one row and says what its key is by now: `Tail`, `Border` or `Heavy`. */
   def classify(keyHash: Long, weight: Long): Int = {
@@ -40,6 +41,9 @@ private[core] final class HeadKeys(context: RouterContext, theta: Double) {
     lastCount = count
     if (seen <= warm) HeadKeys.Tail else level(count)
   }
+
+  /** Share of all weight that the key just classified has at most. */
+  def share: Double = (lastCount + counts.missed).toDouble / math.max(1L, counts.total)
 
   /** Load of an average target over that of the key just classified. */
   def averageOverKey: Double = counts.total / (n.toDouble * math.max(1L, lastCount + counts.missed))

@@ -71,13 +71,13 @@ final class DaGreedyRouter(val context: RouterContext, theta: Double, fragmentat
   }
 
   private def place(set: TargetHeap): Int = {
-    val anywhere = all.target
-    if (set.size == 0) set.add(anywhere, window.slide)
+    if (set.size == 0) set.add(all.target, window.slide)
+    // A holder below average has the best score there is: stay with the one used last.
+    else if (window.excess(set.member(0)) == 0) set.markTop(window.slide)
     else {
-      val holder = set.least()
-      val gain = window.excess(holder) - window.excess(anywhere)
-      if (gain <= price * window.total) set.markTop(window.slide)
-      else set.add(anywhere, window.slide)
+      val gain = window.excess(set.least()) - window.excess(all.target)
+      if (gain <= 0 || gain <= price * window.total) set.markTop(window.slide)
+      else set.add(all.target, window.slide)
     }
     set.member(0)
   }

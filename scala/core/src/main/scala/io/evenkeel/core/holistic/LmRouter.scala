@@ -25,12 +25,12 @@ final class LmRouter private[holistic] (context: RouterContext, d: Int, held: He
       byRows.raised(last)
       byKeys.raised(last)
     }
-    val perRow = scale(p, byRows)
-    val perKey = scale(1 - p, byKeys)
+    // H times both ranges, without the minima, which all candidates share: no division per row.
+    val perRow = p * byKeys.range
+    val perKey = (1 - p) * byRows.range
     var best = 0
     var least = Double.PositiveInfinity
     var i = 0
-    // The minimum is the same for all candidates, so it need not be subtracted.
     while (i < d) {
       val t = candidates(i)
       val h = perRow * loads(t) + perKey * cards(t)
@@ -42,11 +42,6 @@ final class LmRouter private[holistic] (context: RouterContext, d: Int, held: He
     }
     last = candidates(best)
     best
-  }
-
-  private def scale(share: Double, extremes: Extremes): Double = {
-    val range = extremes.max - extremes.min
-    if (range == 0) 0 else share / range
   }
 
   override protected def countsReplaced(): Unit = {
@@ -61,9 +56,8 @@ private[holistic] final class Extremes(counts: Array[Long]) {
   private val least = new LeastLoaded(counts)
   private var largest = 0L
 
-  def min: Long = least.load
-
-  def max: Long = largest
+  /** Largest minus smallest; 1 if all are equal, when it must not cancel the other term of H. */
+  def range: Long = math.max(1L, largest - least.load)
 
   def raised(target: Int): Unit = {
     least.raised(target)
