@@ -72,8 +72,6 @@ final class DaGreedyRouter(val context: RouterContext, theta: Double, fragmentat
 
   private def place(set: TargetHeap): Int = {
     if (set.size == 0) set.add(all.target, window.slide)
-    // A holder below average has the best score there is: stay with the one used last.
-    else if (window.excess(set.member(0)) == 0) set.markTop(window.slide)
     else {
       val gain = window.excess(set.least()) - window.excess(all.target)
       if (gain <= 0 || gain <= price * window.total) set.markTop(window.slide)
