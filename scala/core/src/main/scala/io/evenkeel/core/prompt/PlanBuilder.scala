@@ -10,8 +10,10 @@ import java.util.Arrays
  * placed within them has a largest block of ceil(N/P).
  */
 private[prompt] final class PlanBuilder(counts: Array[Long], val blocks: Int) {
+  private val capacity = new Array[Long](blocks)
   private val room = new Array[Long](blocks)
   private val cards = new Array[Int](blocks)
+  private val stubs = new Array[Long](blocks)
   private val home = new Array[Int](counts.length)
   private val kept = new Array[Long](counts.length)
   private val slotOf = Array.newBuilder[Int]
@@ -24,8 +26,12 @@ private[prompt] final class PlanBuilder(counts: Array[Long], val blocks: Int) {
 
   def keptAtHome(slot: Int): Long = kept(slot)
 
-  /** The slot's first block, and how much of it lies there for now. */
-  def settle(slot: Int, block: Int, weight: Long): Unit = {
+  /** Whether the block can hold the stubs of all its keys. */
+  def holdsStubs(block: Int): Boolean = stubs(block) <= capacity(block)
+
+  /** The slot's first block, how much of it lies there for now, and how much had better stay. */
+  def settle(slot: Int, block: Int, weight: Long, stub: Long): Unit = {
+    stubs(block) += stub
     home(slot) = block
     kept(slot) = weight
     cards(block) += 1
@@ -38,27 +44,28 @@ private[prompt] final class PlanBuilder(counts: Array[Long], val blocks: Int) {
     kept(slot) = weight
   }
 
-  /** Opens the capacity; before this, room is minus the load. One unit more for the fullest blocks. */
+  /**
+   * Opens the capacities; before this, room is minus the load. The odd units go to the blocks with most
+   * to keep, so that no key has to leave its home whole.
+   */
   def open(): Unit = {
     var total = 0L
     counts.foreach(total += _)
-    val floor = total / blocks
-    val extra = (total % blocks).toInt
-    // Capacity then exceeds a block's keys whenever the batch allows it, so no key has to leave whole.
-    val byRoom = room.clone()
-    Arrays.sort(byRoom)
-    if (extra > 0) {
-      val edge = byRoom(extra - 1)
-      var ties = extra - byRoom.count(_ < edge)
-      room.indices.foreach { b =>
-        if (room(b) < edge) room(b) += 1
-        else if (room(b) == edge && ties > 0) {
-          ties -= 1
-          room(b) += 1
-        }
+    val odd = (total % blocks).toInt
+    val byStubs = stubs.clone()
+    Arrays.sort(byStubs)
+    val edge = byStubs(math.min(blocks - 1, blocks - odd))
+    var ties = odd - byStubs.count(_ > edge)
+    var b = 0
+    while (b < blocks) {
+      capacity(b) = total / blocks
+      if (odd > 0 && (stubs(b) > edge || (stubs(b) == edge && ties > 0))) {
+        if (stubs(b) == edge) ties -= 1
+        capacity(b) += 1
       }
+      room(b) += capacity(b)
+      b += 1
     }
-    room.indices.foreach(b => room(b) += floor)
   }
 
   def place(slot: Int, block: Int, weight: Long): Unit = {
