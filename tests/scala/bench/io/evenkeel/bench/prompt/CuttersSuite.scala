@@ -43,7 +43,7 @@ class CuttersSuite extends AnyFunSuite {
 
   test("every cutter accounts for every row once") {
     val rows = Array.tabulate(1000)(i => (i * i % 37).toLong + 1)
-    Seq("time", "ffd", "min_fragments", "hash", "shuffle", "prompt").foreach { name =>
+    Seq("time", "ffd", "min_fragments", "pk2", "pk5", "cam", "hash", "shuffle", "prompt").foreach { name =>
       val cut = Cutters.create(name, 6).cut(rows)
       assert(cut.plan.loads.sum == 1000, name)
       (0 until cut.plan.keys).foreach { s =>

@@ -16,9 +16,9 @@ private[prompt] final class PlanBuilder(counts: Array[Long], val blocks: Int) {
   private val stubs = new Array[Long](blocks)
   private val home = new Array[Int](counts.length)
   private val kept = new Array[Long](counts.length)
-  private val slotOf = Array.newBuilder[Int]
-  private val blockOf = Array.newBuilder[Int]
-  private val weightOf = Array.newBuilder[Long]
+  private val movedSlot = Array.newBuilder[Int]
+  private val movedBlock = Array.newBuilder[Int]
+  private val movedWeight = Array.newBuilder[Long]
 
   def roomIn(block: Int): Long = room(block)
 
@@ -69,9 +69,9 @@ private[prompt] final class PlanBuilder(counts: Array[Long], val blocks: Int) {
   }
 
   def place(slot: Int, block: Int, weight: Long): Unit = {
-    slotOf += slot
-    blockOf += block
-    weightOf += weight
+    movedSlot += slot
+    movedBlock += block
+    movedWeight += weight
     cards(block) += 1
     room(block) -= weight
   }
@@ -113,13 +113,31 @@ private[prompt] final class PlanBuilder(counts: Array[Long], val blocks: Int) {
 
   /** The plan: home fragments first. */
   def result(): BlockPlan = {
-    // A key without weight still needs a block; a key that left its home whole has no fragment there.
-    val atHome = counts.indices.filter(s => kept(s) > 0 || counts(s) == 0).toArray
+    val moved = movedSlot.result()
+    val slotOf = new Array[Int](counts.length + moved.length)
+    val blockOf = new Array[Int](slotOf.length)
+    val weightOf = new Array[Long](slotOf.length)
+    var filled = 0
+    var slot = 0
+    while (slot < counts.length) {
+      // A key without weight still needs a block; one that left its home whole has no fragment there.
+      if (kept(slot) > 0 || counts(slot) == 0) {
+        slotOf(filled) = slot
+        blockOf(filled) = home(slot)
+        weightOf(filled) = kept(slot)
+        filled += 1
+      }
+      slot += 1
+    }
+    System.arraycopy(moved, 0, slotOf, filled, moved.length)
+    System.arraycopy(movedBlock.result(), 0, blockOf, filled, moved.length)
+    System.arraycopy(movedWeight.result(), 0, weightOf, filled, moved.length)
+    filled += moved.length
     BlockPlan.of(
       blocks,
       counts.length,
-      atHome ++ slotOf.result(),
-      atHome.map(home(_)) ++ blockOf.result(),
-      atHome.map(kept(_)) ++ weightOf.result())
+      Arrays.copyOf(slotOf, filled),
+      Arrays.copyOf(blockOf, filled),
+      Arrays.copyOf(weightOf, filled))
   }
 }
