@@ -3,18 +3,20 @@ package io.evenkeel.bench.prompt
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.evenkeel.core.prompt.{BalancedPacker, BlockPlan, CountedKeys}
+import io.evenkeel.core.prompt.BalancedPacker
+import io.evenkeel.core.prompt.BlockPlan
+import io.evenkeel.core.prompt.CountedKeys
 
 class CuttersSuite extends AnyFunSuite {
   // 385 rows, 8 keys and 4 blocks are those of 002 Fig. 5 and 6; its single counts are not in the text.
-  private val batch = CountedKeys.of(
-    Array.tabulate(8)(_ + 1L),
-    Array(113L, 96L, 52L, 34L, 29L, 28L, 17L, 16L))
+  private val batch =
+    CountedKeys.of(Array.tabulate(8)(_ + 1L), Array(113L, 96L, 52L, 34L, 29L, 28L, 17L, 16L))
 
   private def splitKeys(plan: BlockPlan): Seq[Int] =
     (0 until plan.keys).filter(plan.isSplit).map(_ + 1)
 
-  test("first fit decreasing splits keys 1, 2 and 4 and leaves most keys to the last block (Fig. 6a)") {
+  test(
+    "first fit decreasing splits keys 1, 2 and 4 and leaves most keys to the last block (Fig. 6a)") {
     val plan = FirstFitDecreasing.pack(batch, 4)
     assert(splitKeys(plan) == Seq(1, 2, 4))
     assert(plan.loads.toSeq == Seq(97, 96, 96, 96))
@@ -43,13 +45,14 @@ class CuttersSuite extends AnyFunSuite {
 
   test("every cutter accounts for every row once") {
     val rows = Array.tabulate(1000)(i => (i * i % 37).toLong + 1)
-    Seq("time", "ffd", "min_fragments", "pk2", "pk5", "cam", "hash", "shuffle", "prompt").foreach { name =>
-      val cut = Cutters.create(name, 6).cut(rows)
-      assert(cut.plan.loads.sum == 1000, name)
-      (0 until cut.plan.keys).foreach { s =>
-        val placed = (cut.plan.first(s) until cut.plan.end(s)).map(cut.plan.weight).sum
-        assert(placed == cut.batch.counts(s), name)
-      }
+    Seq("time", "ffd", "min_fragments", "pk2", "pk5", "cam", "hash", "shuffle", "prompt").foreach {
+      name =>
+        val cut = Cutters.create(name, 6).cut(rows)
+        assert(cut.plan.loads.sum == 1000, name)
+        (0 until cut.plan.keys).foreach { s =>
+          val placed = (cut.plan.first(s) until cut.plan.end(s)).map(cut.plan.weight).sum
+          assert(placed == cut.batch.counts(s), name)
+        }
     }
   }
 

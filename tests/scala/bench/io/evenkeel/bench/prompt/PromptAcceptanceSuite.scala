@@ -3,7 +3,8 @@ package io.evenkeel.bench.prompt
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.evenkeel.bench.trace.{Generators, KeyWeights}
+import io.evenkeel.bench.trace.Generators
+import io.evenkeel.bench.trace.KeyWeights
 
 /** Figures an honest Prompt meets and hash, shuffle and two choices do not, over several seeds. */
 class PromptAcceptanceSuite extends AnyFunSuite {
@@ -58,6 +59,8 @@ class PromptAcceptanceSuite extends AnyFunSuite {
 
   test("Zipf 1.0 on 16 reducers: on average over seeds, even tasks that see one block beat hash") {
     val results = (1L to 5L).map(run(1.0, 16, _, "prompt"))
-    assert(results.map(_.reduceInRounds).sum < results.map(_.reduceHash).sum, results.mkString("\n"))
+    assert(
+      results.map(_.reduceInRounds).sum < results.map(_.reduceHash).sum,
+      results.mkString("\n"))
   }
 }

@@ -64,7 +64,8 @@ class AccumulatorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("counts are exact, and the order is nearly the sorted one, with far fewer updates than rows") {
+  test(
+    "counts are exact, and the order is nearly the sorted one, with far fewer updates than rows") {
     Seq(1L, 2L, 3L).foreach { seed =>
       val accumulator = new Accumulator(budget = 10)
       accumulator.start(Some(BatchEstimate(20000, 400, 20000)))
@@ -79,9 +80,14 @@ class AccumulatorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       batch.keys.indices.foreach(s => assert(batch.counts(s) == truth(batch.keys(s).toInt)))
       val counts = batch.order.map(batch.counts(_))
       // Where a later key is heavier than an earlier one, it is so by little.
-      val worst = counts.scanRight(0L)(math.max).tail.zip(counts).map { case (later, c) =>
-        later.toDouble / c
-      }.max
+      val worst = counts
+        .scanRight(0L)(math.max)
+        .tail
+        .zip(counts)
+        .map { case (later, c) =>
+          later.toDouble / c
+        }
+        .max
       assert(worst < 2.5, s"seed $seed: a key comes after one that is $worst times lighter")
       assert(accumulator.treeUpdates < 10 * 400, s"seed $seed")
     }

@@ -36,15 +36,16 @@ class BlockPackerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   test("385 rows of 8 keys on 4 blocks: two keys are split, as in 002 Fig. 6c") {
     // Total, number of keys and which are split are the paper's; its single counts are not in the text.
     val plan = BalancedPacker.pack(example, 4)
-    assert((0 until 8).map(fragmentsOf(plan, _)) == Seq(
-      Seq((0, 80), (3, 33)),
-      Seq((1, 79), (2, 17)),
-      Seq((2, 52)),
-      Seq((3, 34)),
-      Seq((3, 29)),
-      Seq((2, 28)),
-      Seq((1, 17)),
-      Seq((0, 16))))
+    assert(
+      (0 until 8).map(fragmentsOf(plan, _)) == Seq(
+        Seq((0, 80), (3, 33)),
+        Seq((1, 79), (2, 17)),
+        Seq((2, 52)),
+        Seq((3, 34)),
+        Seq((3, 29)),
+        Seq((2, 28)),
+        Seq((1, 17)),
+        Seq((0, 16))))
     assert(plan.loads.toSeq == Seq(96, 96, 97, 96))
     assert(plan.cards.toSeq == Seq(2, 2, 3, 3))
   }
@@ -53,10 +54,11 @@ class BlockPackerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     // Cut 48. The deal leaves room 15, 19, 20, 63. Residual 65: 15 at home, 50 to the only block that
     // holds it. 48: 19 at home; none holds 29, so 20 to the emptiest and 9 to the last. 4: home is full.
     val plan = PrintedPacker.pack(example, 4)
-    assert((0 until 3).map(fragmentsOf(plan, _)) == Seq(
-      Seq((0, 63), (3, 50)),
-      Seq((1, 67), (2, 20), (3, 9)),
-      Seq((2, 48), (3, 4))))
+    assert(
+      (0 until 3).map(fragmentsOf(plan, _)) == Seq(
+        Seq((0, 63), (3, 50)),
+        Seq((1, 67), (2, 20), (3, 9)),
+        Seq((2, 48), (3, 4))))
     assert(plan.loads.toSeq == Seq(97, 96, 96, 96))
     assert(plan.cards.toSeq == Seq(2, 2, 3, 5))
   }

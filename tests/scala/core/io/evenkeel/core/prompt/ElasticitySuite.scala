@@ -28,12 +28,13 @@ class ElasticitySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   test("two overloaded batches with a higher rate add a map task, two more add another") {
     val high = batch(95, rows = 130)
-    assert(trace(steady, high, high, high, high) == Seq(
-      Hold(InSteadyZone(0.85)),
-      Hold(Counting(Overloaded, 1, 2)),
-      ScaleOut(Tasks(5, 4), RateOnly),
-      Hold(Counting(Overloaded, 1, 2)),
-      ScaleOut(Tasks(6, 4), RateOnly)))
+    assert(
+      trace(steady, high, high, high, high) == Seq(
+        Hold(InSteadyZone(0.85)),
+        Hold(Counting(Overloaded, 1, 2)),
+        ScaleOut(Tasks(5, 4), RateOnly),
+        Hold(Counting(Overloaded, 1, 2)),
+        ScaleOut(Tasks(6, 4), RateOnly)))
   }
 
   test("more keys at the same rate add a reduce task; more of both add both") {
@@ -70,13 +71,14 @@ class ElasticitySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   test("for d batches after a change the reverse is barred, the same direction is not") {
     val high = batch(95, rows = 130)
     val low = batch(50, rows = 60)
-    assert(trace(steady, high, high, low, low, low) == Seq(
-      Hold(InSteadyZone(0.85)),
-      Hold(Counting(Overloaded, 1, 2)),
-      ScaleOut(Tasks(5, 4), RateOnly),
-      Hold(Counting(Idle, 1, 2)),
-      Hold(Grace(Idle)),
-      ScaleIn(Tasks(4, 4), RateOnly)))
+    assert(
+      trace(steady, high, high, low, low, low) == Seq(
+        Hold(InSteadyZone(0.85)),
+        Hold(Counting(Overloaded, 1, 2)),
+        ScaleOut(Tasks(5, 4), RateOnly),
+        Hold(Counting(Idle, 1, 2)),
+        Hold(Grace(Idle)),
+        ScaleIn(Tasks(4, 4), RateOnly)))
   }
 
   test("at the limit the tasks stay and the reason says so") {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.bench.prompt
 
-import io.evenkeel.core.{Hashing, Measures}
+import io.evenkeel.core.Hashing
+import io.evenkeel.core.Measures
 
 /**
  * Quality of cut micro-batches, averaged over batches (002 §3.3).
@@ -48,9 +49,13 @@ object PromptSimulation {
       packer: String): PromptResult = {
     val cutter = Cutters.create(packer, blocks)
     val size = math.max(1, math.min(batchRows, keys.length))
-    val batches = keys.grouped(size).filter(_.length == size).map { ids =>
-      measure(cutter.cut(ids.map(id => Hashing.ofId(id.toLong))), reducers)
-    }.toVector
+    val batches = keys
+      .grouped(size)
+      .filter(_.length == size)
+      .map { ids =>
+        measure(cutter.cut(ids.map(id => Hashing.ofId(id.toLong))), reducers)
+      }
+      .toVector
     def mean(of: BatchQuality => Double): Double =
       if (batches.isEmpty) 0 else batches.map(of).sum / batches.size
     PromptResult(

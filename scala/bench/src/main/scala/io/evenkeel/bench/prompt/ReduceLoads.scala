@@ -2,7 +2,9 @@
 package io.evenkeel.bench.prompt
 
 import io.evenkeel.core.Hashing
-import io.evenkeel.core.prompt.{BucketAllocator, BucketChoice, SplitLoads}
+import io.evenkeel.core.prompt.BucketAllocator
+import io.evenkeel.core.prompt.BucketChoice
+import io.evenkeel.core.prompt.SplitLoads
 
 /** What each reduce task receives when the map tasks of a cut batch hand on their rows uncombined. */
 object ReduceLoads {
@@ -36,7 +38,9 @@ object ReduceLoads {
     }
   }
 
-  private def perTask(cut: Cut, reducers: Int)(allocate: (Int, Block) => Array[Int]): Array[Long] = {
+  private def perTask(
+      cut: Cut,
+      reducers: Int)(allocate: (Int, Block) => Array[Int]): Array[Long] = {
     val loads = new Array[Long](reducers)
     blocksOf(cut).zipWithIndex.foreach { case (block, task) =>
       val buckets = allocate(task, block)

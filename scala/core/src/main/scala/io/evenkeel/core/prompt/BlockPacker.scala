@@ -92,7 +92,11 @@ object BalancedPacker extends BlockPacker {
    * A block that cannot even hold its keys' stubs (keys of nearly one size, dealt unevenly) keeps a unit
    * of the key it cuts; else every one of its heavy keys would be cut.
    */
-  private def giveAway(batch: CountedKeys, plan: PlanBuilder, dealt: Array[Int], stub: Long): Unit = {
+  private def giveAway(
+      batch: CountedKeys,
+      plan: PlanBuilder,
+      dealt: Array[Int],
+      stub: Long): Unit = {
     var i = 0
     while (i < batch.size) {
       val slot = dealt(i)
