@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.bench.sim
 
-import io.evenkeel.core.{RouterContext, Routers}
-import io.evenkeel.core.choices.{SharedLoads, SharesLoads}
+import io.evenkeel.core.RouterContext
+import io.evenkeel.core.Routers
+import io.evenkeel.core.choices.SharedLoads
+import io.evenkeel.core.choices.SharesLoads
 import io.evenkeel.core.spec.RouterSpec
 import io.evenkeel.core.table.TableRouter
 
