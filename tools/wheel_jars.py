@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hatch build hook: the wheel carries the jars that `make build` put into the package.
 
-The hook never starts sbt: a wheel build that compiles Scala for minutes without a word helps nobody.
-When the jars are missing it stops and names the command that makes them.
+The hook never starts sbt: a wheel build that compiles Scala for minutes without a word helps
+nobody. When the jars are missing it stops and names the command that makes them.
 """
 
 from pathlib import Path
