@@ -13,7 +13,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 PARTS = ("spark", "bench")
 
 
-class JarsInWheel(BuildHookInterface):
+class JarsInWheel(BuildHookInterface[Any]):
     """Adds `evenkeel/jars/*.jar`, which git ignores and hatch would therefore leave out."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:

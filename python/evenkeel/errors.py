@@ -59,7 +59,7 @@ def jvm_without_jar(jar: Path) -> EvenkeelError:
 
 def submit_arguments_overrule(option: str, jar: Path) -> EvenkeelError:
     return EvenkeelError(
-        "EVENKEEL_SUBMIT_ARGS_OVERRULE",
+        "EVENKEEL_SUBMIT_ARGUMENTS_OVERRULE",
         f"PYSPARK_SUBMIT_ARGS sets {option}, which overrules what enable() puts on the builder.",
         f"Set it on the builder instead, or add {jar} and io.evenkeel.EvenkeelExtensions there.",
     )
