@@ -54,10 +54,15 @@ def main(wanted: list[str]) -> None:
         install_packages("docs", "Documentation tools")
 
 
-def check_java() -> None:
+def java_command() -> str:
     """Java as Spark's launcher would choose it: JAVA_HOME first, then the PATH."""
     home = os.environ.get("JAVA_HOME")
-    java = str(Path(home, "bin", "java")) if home else "java"
+    return str(Path(home, "bin", "java")) if home else "java"
+
+
+def check_java() -> None:
+    """Stops with the remedy when Java is missing or too old."""
+    java, home = java_command(), os.environ.get("JAVA_HOME")
     where = f"JAVA_HOME ({home})" if home else "the PATH"
     remedy = (
         f"Install a JDK {JAVA_NEEDED} or newer (Debian, Ubuntu: openjdk-{JAVA_NEEDED}-jdk, "
@@ -124,11 +129,11 @@ def fetch_sbt() -> None:
     ivy = next(VENV.glob("**/pyspark/jars/ivy-*.jar"))
     fresh = TOOLS / "fetched"
     shutil.rmtree(fresh, ignore_errors=True)
-    home = os.environ.get("JAVA_HOME")
-    java = str(Path(home, "bin", "java")) if home else "java"
     coordinates = ["-dependency", "org.scala-sbt", "sbt-launch", version]
     target = ["-cache", str(TOOLS / "ivy"), "-retrieve", str(fresh / "[artifact].[ext]")]
-    step(f"sbt {version} launcher", [java, "-jar", str(ivy), *coordinates, *target], "sbt")
+    step(
+        f"sbt {version} launcher", [java_command(), "-jar", str(ivy), *coordinates, *target], "sbt"
+    )
     fetched = fresh / "sbt-launch.jar"
     if not zipfile.is_zipfile(fetched):
         raise CannotSetUpError(
