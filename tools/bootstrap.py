@@ -106,7 +106,9 @@ def install_packages(group: str, title: str) -> None:
     pins = ROOT / "conf" / f"requirements-{group}.txt"
     stamp = Stamp(VENV / f"packages-{group}.stamp", [pins.read_text()])
     if not stamp.is_fresh():
-        step(title, pip("install", "-r", str(pins)), f"pip-{group}")
+        # The pins of the first group bind every other one, so that no group undoes another.
+        bound = str(ROOT / "conf" / "requirements-dev.txt")
+        step(title, pip("install", "-r", str(pins), "-c", bound), f"pip-{group}")
         stamp.write()
 
 
