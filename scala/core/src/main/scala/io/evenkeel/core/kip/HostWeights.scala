@@ -14,8 +14,10 @@ object HostWeights {
 
   /** Every host the same: `hostload = (1 - Σ HIST.freq) / H`, the paper's form. */
   case object Uniform extends HostWeights("uniform") {
-    override def shares(histogram: KeyHistogram, hosts: Int): Array[Double] =
-      Array.fill(hosts)(if (histogram.total == 0) 0.0 else histogram.tail / histogram.total / hosts)
+    override def shares(histogram: KeyHistogram, hosts: Int): Array[Double] = {
+      val hostLoad = if (histogram.total == 0) 0.0 else histogram.tail / histogram.total / hosts
+      Array.fill(hosts)(hostLoad)
+    }
   }
 
   // Differs from the paper: hosts are far from equal when their number nears that of the tail keys that
@@ -23,8 +25,8 @@ object HostWeights {
   /** As the histogram's sample saw them; uniform if it did not look. */
   case object Sampled extends HostWeights("sampled") {
     override def shares(histogram: KeyHistogram, hosts: Int): Array[Double] =
-      Array.tabulate(hosts)(h =>
-        if (histogram.total == 0) 0.0 else histogram.tailOn(h, hosts) / histogram.total)
+      if (histogram.tailOfHost.isEmpty || histogram.total == 0) Uniform.shares(histogram, hosts)
+      else histogram.tailOfHost.map(_ / histogram.total)
   }
 
   val all: Seq[HostWeights] = Seq(Uniform, Sampled)
