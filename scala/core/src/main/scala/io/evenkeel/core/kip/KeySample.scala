@@ -23,18 +23,16 @@ final class KeySample(val counter: KeyCounter, targets: Int, hostsPerTarget: Int
     hostTotals.indices.foreach(h => hostTotals(h) += other.hostTotals(h))
   }
 
-  /** The `top` heaviest keys with their estimates, the rest of each host as its tail. */
+  /**
+   * The `top` heaviest keys with their guaranteed weights, the rest of each host as its tail.
+   *
+   * Guaranteed, not estimated: a counter that is too small lists light keys with large estimates, and
+   * KIP would give each of them a home. What a guarantee misses of a key stays on the key's host.
+   */
   def histogram(top: Int): KeyHistogram = {
-    val heavy = counter.heaviest(top)
-    val total = counter.total.toDouble
-    // Estimates may be too high, together by more than there was.
-    val listed = heavy.map(_.weight.toDouble).sum
-    val shrink = if (listed > total) total / listed else 1.0
+    val heavy = counter.heaviest(top).filter(_.weight > 0)
     val tail = hostTotals.map(_.toDouble)
-    heavy.foreach { k =>
-      val host = Hashing.host(k.key, targets, hostsPerTarget)
-      tail(host) = math.max(0.0, tail(host) - k.weight * shrink)
-    }
-    new KeyHistogram(heavy.map(_.key), heavy.map(_.weight * shrink), total, tail)
+    heavy.foreach(k => tail(Hashing.host(k.key, targets, hostsPerTarget)) -= k.weight)
+    new KeyHistogram(heavy.map(_.key), heavy.map(_.weight.toDouble), counter.total.toDouble, tail)
   }
 }

@@ -36,7 +36,7 @@ final class FrequentLongs private (val mapSize: Int, sketch: LongsSketch) extend
   override def heaviest(top: Int): Array[CountedKey] = {
     // A threshold of 0 lists every key held.
     val rows = sketch.getFrequentItems(0L, ErrorType.NO_FALSE_NEGATIVES)
-    CountedKey.top(rows.map(r => CountedKey(r.getItem, r.getEstimate)), top)
+    CountedKey.top(rows.map(r => CountedKey(r.getItem, r.getLowerBound)), top)
   }
 
   override def merge(other: KeyCounter): Unit = other match {

@@ -29,7 +29,7 @@ trait KeyCounter {
   /** Keys held now. */
   def size: Int
 
-  /** The `top` keys with the largest estimates, ties by key. */
+  /** The `top` keys with the largest guaranteed weights (lower bounds), ties by key. */
   def heaviest(top: Int): Array[CountedKey]
 
   /** Adds everything that `other`, a counter of the same kind and size, has seen. */
@@ -41,7 +41,7 @@ trait KeyCounter {
   def toBytes: Array[Byte]
 }
 
-/** A key with its estimated weight. */
+/** A key with the weight it has at least. */
 final case class CountedKey(key: Long, weight: Long)
 
 private[sketch] object CountedKey {

@@ -71,7 +71,7 @@ final class SpaceSaving(val capacity: Int) extends KeyCounter {
   override def maximumError: Long = if (used < capacity) 0L else counts(heap(0))
 
   override def heaviest(top: Int): Array[CountedKey] =
-    CountedKey.top(Array.tabulate(used)(s => CountedKey(keys(s), counts(s))), top)
+    CountedKey.top(Array.tabulate(used)(s => CountedKey(keys(s), counts(s) - errors(s))), top)
 
   override def merge(other: KeyCounter): Unit = other match {
     case that: SpaceSaving if that.capacity == capacity && (that ne this) =>
