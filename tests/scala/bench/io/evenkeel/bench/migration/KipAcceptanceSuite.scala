@@ -71,15 +71,14 @@ class KipAcceptanceSuite extends AnyFunSuite {
     }
   }
 
-  test("a slow stream moves less state under KIP than under Readj run to its best balance") {
+  test("where keys change slowly KIP moves at most half of what Readj, run to its best balance, does") {
+    val options = MigrationOptions(20, rounds = 5)
     val steady = (1L to 3L).map { seed =>
-      val batches = Generators
-        .stationary(KeyWeights.zipf(100000, 0.9), 8 * rows, seed)
-        .grouped(rows)
-        .toArray
-      val readj = run(batches, "readj(compute=quadratic)", 20).migrationSteady
-      (seed, run(batches, "kip(lambda=2)", 20).migrationSteady, readj)
+      val trace = Generators.stationary(KeyWeights.zipf(100000, 0.95), 6 * rows, seed)
+      def migration(router: String): Double =
+        MigrationSimulation.run(trace.grouped(rows).toArray, grammar.parse(router), options).migrationSteady
+      (seed, migration(paper), migration("readj(compute=quadratic)"))
     }
-    assert(mean(steady.map(_._3)) >= 2 * mean(steady.map(_._2)), s"(seed, kip, readj): $steady")
+    assert(2 * mean(steady.map(_._2)) <= mean(steady.map(_._3)), s"(seed, kip, readj): $steady")
   }
 }
