@@ -3,8 +3,10 @@ package io.evenkeel.bench.migration
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.evenkeel.bench.trace.{Generators, KeyWeights}
-import io.evenkeel.core.spec.{RouterKinds, SpecGrammar}
+import io.evenkeel.bench.trace.Generators
+import io.evenkeel.bench.trace.KeyWeights
+import io.evenkeel.core.spec.RouterKinds
+import io.evenkeel.core.spec.SpecGrammar
 
 /** What an honest KIP meets, over several seeds. */
 class KipAcceptanceSuite extends AnyFunSuite {
@@ -20,7 +22,10 @@ class KipAcceptanceSuite extends AnyFunSuite {
   private def mean(values: Seq[Double]): Double = values.sum / values.size
 
   private lazy val zipf = (1L to 5L).map { seed =>
-    seed -> Generators.stationary(KeyWeights.zipf(100000, 1.0), 2 * rows, seed).grouped(rows).toArray
+    seed -> Generators
+      .stationary(KeyWeights.zipf(100000, 1.0), 2 * rows, seed)
+      .grouped(rows)
+      .toArray
   }
 
   // The 64 heaviest keys change four times in 20 batches.
@@ -71,12 +76,15 @@ class KipAcceptanceSuite extends AnyFunSuite {
     }
   }
 
-  test("where keys change slowly KIP moves at most half of what Readj, run to its best balance, does") {
+  test(
+    "where keys change slowly KIP moves at most half of what Readj, run to its best balance, does") {
     val options = MigrationOptions(20, rounds = 5)
     val steady = (1L to 3L).map { seed =>
       val trace = Generators.stationary(KeyWeights.zipf(100000, 0.95), 6 * rows, seed)
       def migration(router: String): Double =
-        MigrationSimulation.run(trace.grouped(rows).toArray, grammar.parse(router), options).migrationSteady
+        MigrationSimulation
+          .run(trace.grouped(rows).toArray, grammar.parse(router), options)
+          .migrationSteady
       (seed, migration(paper), migration("readj(compute=quadratic)"))
     }
     assert(2 * mean(steady.map(_._2)) <= mean(steady.map(_._3)), s"(seed, kip, readj): $steady")

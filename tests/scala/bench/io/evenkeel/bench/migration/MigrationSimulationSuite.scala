@@ -5,8 +5,12 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import io.evenkeel.core.Hashing
 import io.evenkeel.core.kip.RepartitionPolicy
-import io.evenkeel.core.spec.{RouterKinds, RouterSpec, SpecException, SpecGrammar}
-import io.evenkeel.core.table.{KeyHistogram, RoutingTable}
+import io.evenkeel.core.spec.RouterKinds
+import io.evenkeel.core.spec.RouterSpec
+import io.evenkeel.core.spec.SpecException
+import io.evenkeel.core.spec.SpecGrammar
+import io.evenkeel.core.table.KeyHistogram
+import io.evenkeel.core.table.RoutingTable
 
 class MigrationSimulationSuite extends AnyFunSuite {
   private val grammar = new SpecGrammar(RouterKinds.all ++ BaselineKinds.all)
@@ -19,7 +23,10 @@ class MigrationSimulationSuite extends AnyFunSuite {
   private val (a, c, b) = (idsAt(0).head, idsAt(0)(1), idsAt(1).head)
   private val batch = Array.fill(4)(a) ++ Array.fill(3)(b) ++ Array.fill(2)(c)
 
-  private def run(router: String, options: MigrationOptions, batches: Array[Int]*): MigrationResult =
+  private def run(
+      router: String,
+      options: MigrationOptions,
+      batches: Array[Int]*): MigrationResult =
     MigrationSimulation.run(batches.toArray, grammar.parse(router), options)
 
   private def assertNear(actual: Double, expected: Double): Unit = {
@@ -43,7 +50,9 @@ class MigrationSimulationSuite extends AnyFunSuite {
     val options = MigrationOptions(2, stateWindow = 2)
     val early = Array(c, c)
     assertNear(run("kip", options, early, batch, batch).migrationSteady, 4.0 / 11)
-    assertNear(run("kip", options.copy(stateWindow = 1), early, batch, batch).migrationSteady, 2.0 / 9)
+    assertNear(
+      run("kip", options.copy(stateWindow = 1), early, batch, batch).migrationSteady,
+      2.0 / 9)
     assertNear(run("kip", options, early, early, batch, batch).migrationSteady, (0 + 4.0 / 11) / 2)
   }
 
@@ -52,14 +61,21 @@ class MigrationSimulationSuite extends AnyFunSuite {
     val options = MigrationOptions(2, forceUpdate = false, policy = dear)
     val result = run("kip", options, batch, batch, batch)
     assert(result.updates == 0 && result.migrationFirst == 0)
-    assert(run("kip", options.copy(policy = RepartitionPolicy.default), batch, batch, batch).updates == 1)
+    assert(
+      run(
+        "kip",
+        options.copy(policy = RepartitionPolicy.default),
+        batch,
+        batch,
+        batch).updates == 1)
   }
 
   test("hashing never moves anything, and equal options give equal figures for all routers") {
     val batches = Array.tabulate(4)(i => Array.tabulate(2000)(j => (j * (i + 3)) % (1 + j % 97)))
     grammar.parseList(all).foreach { spec =>
       val options = MigrationOptions(5, rounds = 3, lambda = Some(3))
-      val results = Seq.fill(2)(MigrationSimulation.run(batches, spec, options).copy(updateMillis = 0))
+      val results =
+        Seq.fill(2)(MigrationSimulation.run(batches, spec, options).copy(updateMillis = 0))
       assert(results(0) == results(1))
       assert(results(0).imbalanceOfBatch.size == 4 && results(0).migrationOfUpdate.size == 3)
       assert(spec.name != "hash" || results(0).migrationOfUpdate.forall(_ == 0))
@@ -86,14 +102,15 @@ class MigrationSimulationSuite extends AnyFunSuite {
   private val keys = Array(a, c, b).map(id => Hashing.ofId(id.toLong))
   private val histogram = new KeyHistogram(keys, Array(6.0, 3.0, 1.0), 10)
 
-  Seq("scan", "redist", "readj", "readj(stop=utility)", "readj(compute=quadratic)", "mixed").foreach { router =>
-    test(s"$router moves the key of weight 3, and no other, to the emptier target") {
-      val spec = grammar.parse(router)
-      val method = spec.kind.asInstanceOf[BaselineKind].repartitioner(spec)
-      val table = method.solve(histogram, RoutingTable.plain(2, 1))
-      assert(keys.map(GedikMethod.targetOf(table, _)).toSeq == Seq(0, 1, 1))
+  Seq("scan", "redist", "readj", "readj(stop=utility)", "readj(compute=quadratic)", "mixed")
+    .foreach { router =>
+      test(s"$router moves the key of weight 3, and no other, to the emptier target") {
+        val spec = grammar.parse(router)
+        val method = spec.kind.asInstanceOf[BaselineKind].repartitioner(spec)
+        val table = method.solve(histogram, RoutingTable.plain(2, 1))
+        assert(keys.map(GedikMethod.targetOf(table, _)).toSeq == Seq(0, 1, 1))
+      }
     }
-  }
 
   test("readj stops at the constraint if that is what it is told") {
     val loose = new Readj(2, 10, false, ReadjStop.Constraint)

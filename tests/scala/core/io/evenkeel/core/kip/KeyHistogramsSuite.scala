@@ -5,9 +5,12 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import io.evenkeel.core.{Hashing, LongIntMap, SplitMix64}
+import io.evenkeel.core.Hashing
+import io.evenkeel.core.LongIntMap
+import io.evenkeel.core.SplitMix64
 import io.evenkeel.core.sketch.SpaceSaving
-import io.evenkeel.core.table.{KeyHistogram, TableRouter}
+import io.evenkeel.core.table.KeyHistogram
+import io.evenkeel.core.table.TableRouter
 
 class KeyHistogramsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private val (n, perTarget) = (4, 3)
@@ -15,7 +18,8 @@ class KeyHistogramsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private def counts(seed: Long, rows: Int): LongIntMap = {
     val random = new SplitMix64(seed)
     val map = new LongIntMap()
-    (0 until rows).foreach(_ => map.add(Hashing.ofId((60 * math.pow(random.nextDouble(), 3)).toLong), 1))
+    (0 until rows).foreach(_ =>
+      map.add(Hashing.ofId((60 * math.pow(random.nextDouble(), 3)).toLong), 1))
     map
   }
 
@@ -31,12 +35,13 @@ class KeyHistogramsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("merging complete histograms equals counting everything at once") {
-    forAll(Gen.long, Gen.choose(0, 300), Gen.choose(0, 300), Gen.choose(0, 70)) { (seed, x, y, top) =>
-      val (a, b) = (counts(seed, x), counts(~seed, y))
-      val both = new LongIntMap()
-      Seq(a, b).foreach(_.foreach { (k, c) => both.add(k, c); () })
-      val all = Seq(a, b).map(histogram(_, Int.MaxValue))
-      assertSame(KeyHistograms.merge(all, top, n, perTarget), histogram(both, top))
+    forAll(Gen.long, Gen.choose(0, 300), Gen.choose(0, 300), Gen.choose(0, 70)) {
+      (seed, x, y, top) =>
+        val (a, b) = (counts(seed, x), counts(~seed, y))
+        val both = new LongIntMap()
+        Seq(a, b).foreach(_.foreach { (k, c) => both.add(k, c); () })
+        val all = Seq(a, b).map(histogram(_, Int.MaxValue))
+        assertSame(KeyHistograms.merge(all, top, n, perTarget), histogram(both, top))
     }
   }
 

@@ -5,7 +5,9 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import io.evenkeel.core.{Hashing, SnapshotException, SplitMix64}
+import io.evenkeel.core.Hashing
+import io.evenkeel.core.SnapshotException
+import io.evenkeel.core.SplitMix64
 
 class KeyCounterSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
@@ -81,7 +83,8 @@ class KeyCounterSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       }
     }
 
-    test(s"$name: a counter read back from its bytes has the same bounds and counts on within them") {
+    test(
+      s"$name: a counter read back from its bytes has the same bounds and counts on within them") {
       forAll(stream, stream, sizes) { (rows, more, size) =>
         val counter = filled(fresh(size), rows)
         val copy = read(counter.toBytes)
@@ -122,7 +125,8 @@ class KeyCounterSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     forAll(stream, stream, sizes) { (rows, more, size) =>
       val saving = filled(new SpaceSaving(size), rows)
       val lossy = filled(new LossyCounting(size), rows)
-      val copies = Seq(SpaceSaving.fromBytes(saving.toBytes), LossyCounting.fromBytes(lossy.toBytes))
+      val copies =
+        Seq(SpaceSaving.fromBytes(saving.toBytes), LossyCounting.fromBytes(lossy.toBytes))
       Seq(saving, lossy).zip(copies).foreach { case (original, copy) =>
         assert(filled(copy, more).toBytes.toSeq == filled(original, more).toBytes.toSeq)
       }

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.bench.migration
 
-import io.evenkeel.core.{Router, RouterContext}
-import io.evenkeel.core.spec.{Param, RouterKind, RouterSpec}
+import io.evenkeel.core.Router
+import io.evenkeel.core.RouterContext
+import io.evenkeel.core.spec.Param
+import io.evenkeel.core.spec.RouterKind
+import io.evenkeel.core.spec.RouterSpec
 import io.evenkeel.core.table.TableRouter
 
 /** A baseline of 004 §5 that the simulator can route with, from a table frozen after a sample. */
-sealed abstract class BaselineKind(name: String, summary: String) extends RouterKind(name, summary) {
+sealed abstract class BaselineKind(name: String, summary: String)
+    extends RouterKind(name, summary) {
   final val lambda: Param[Double] =
     Param.double("lambda", 2, 0, 1024, "keys per target with an explicit route (004 §5)")
 
@@ -49,7 +53,8 @@ object RedistKind extends GedikKind("redist", "best pair of key and target next 
     new Redist(spec(lambda), spec(theta), spec(compute))
 }
 
-object ReadjKind extends GedikKind("readj", "best single move or swap, again and again (Gedik 2014)") {
+object ReadjKind
+    extends GedikKind("readj", "best single move or swap, again and again (Gedik 2014)") {
   val stop: Param[ReadjStop] = Param.choice[ReadjStop](
     "stop",
     ReadjStop.Balance,

@@ -9,7 +9,10 @@ import io.evenkeel.core.table.KeyHistogram
  *
  * @param ids distinct key ids; ties in the order of their ids
  */
-private[migration] final class BatchCounts(val ids: Array[Int], val counts: Array[Int], val rows: Int) {
+private[migration] final class BatchCounts(
+    val ids: Array[Int],
+    val counts: Array[Int],
+    val rows: Int) {
 
   def size: Int = ids.length
 

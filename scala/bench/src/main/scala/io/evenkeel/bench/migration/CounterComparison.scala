@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.bench.migration
 
-import io.evenkeel.bench.trace.{Generators, KeyWeights}
-import io.evenkeel.core.{Hashing, Measures}
-import io.evenkeel.core.kip.{HostWeights, KeySample, KipSolver}
-import io.evenkeel.core.sketch.{FrequentLongs, KeyCounter, LossyCounting, SpaceSaving}
+import io.evenkeel.bench.trace.Generators
+import io.evenkeel.bench.trace.KeyWeights
+import io.evenkeel.core.Hashing
+import io.evenkeel.core.Measures
+import io.evenkeel.core.kip.HostWeights
+import io.evenkeel.core.kip.KeySample
+import io.evenkeel.core.kip.KipSolver
+import io.evenkeel.core.sketch.FrequentLongs
+import io.evenkeel.core.sketch.KeyCounter
+import io.evenkeel.core.sketch.LossyCounting
+import io.evenkeel.core.sketch.SpaceSaving
 import io.evenkeel.core.table.RoutingTable
 
 /**
@@ -22,7 +29,12 @@ object CounterComparison {
   private val seeds = 1L to 5L
 
   /** @param overBound max / max(avg, heaviest key) of the second batch, mean over seeds */
-  final case class Row(counter: String, workers: Int, overBound: Double, memoryBytes: Long, sentBytes: Int)
+  final case class Row(
+      counter: String,
+      workers: Int,
+      overBound: Double,
+      memoryBytes: Long,
+      sentBytes: Int)
 
   private val counters: Seq[(String, () => KeyCounter)] =
     ("exact" -> (() => new SpaceSaving(keys))) +:
@@ -35,7 +47,8 @@ object CounterComparison {
 
   def run(exponent: Double, workers: Int, lambda: Int = 2): Seq[Row] = {
     val weights = KeyWeights.zipf(keys, exponent)
-    val traces = seeds.map(Generators.stationary(weights, 2 * batchRows, _).map(id => Hashing.ofId(id.toLong)))
+    val traces =
+      seeds.map(Generators.stationary(weights, 2 * batchRows, _).map(id => Hashing.ofId(id.toLong)))
     counters.map { case (name, fresh) =>
       val measured = traces.map(measure(_, fresh, workers, lambda))
       Row(
@@ -54,7 +67,8 @@ object CounterComparison {
       lambda: Int): (Double, Long, Int) = {
     val samples = Seq.fill(workers)(new KeySample(fresh(), targets, hostsPerTarget))
     (0 until batchRows).foreach(i => samples(i % workers).add(trace(i), 1L))
-    val (memory, sent) = (samples.map(_.counter.memoryBytes).max, samples.map(_.counter.toBytes.length).max)
+    val (memory, sent) =
+      (samples.map(_.counter.memoryBytes).max, samples.map(_.counter.toBytes.length).max)
     samples.tail.foreach(samples.head.merge)
     val table = new KipSolver(0.02 / targets, HostWeights.Shrunk)
       .solve(samples.head.histogram(lambda * targets), RoutingTable.plain(targets, hostsPerTarget))
@@ -70,7 +84,8 @@ object CounterComparison {
     println("|---|---|---|---|---|---|")
     for (exponent <- Seq(0.9, 1.2); workers <- Seq(1, 8); row <- run(exponent, workers)) {
       val (memory, sent) = (row.memoryBytes / 1024.0, row.sentBytes / 1024.0)
-      println(f"| $exponent | $workers | ${row.counter} | ${row.overBound}%.3f | $memory%.1f | $sent%.1f |")
+      println(
+        f"| $exponent | $workers | ${row.counter} | ${row.overBound}%.3f | $memory%.1f | $sent%.1f |")
     }
   }
 }

@@ -2,7 +2,8 @@
 package io.evenkeel.bench.migration
 
 import io.evenkeel.core.Hashing
-import io.evenkeel.core.table.{KeyHistogram, RoutingTable}
+import io.evenkeel.core.table.KeyHistogram
+import io.evenkeel.core.table.RoutingTable
 
 /**
  * What Scan, Redist and Readj share: tracked keys get explicit targets, everything else stays with its hash,
@@ -12,7 +13,7 @@ import io.evenkeel.core.table.{KeyHistogram, RoutingTable}
  * 23(4), 2014, with the set-up of 004 §5. Hashing over a constant number of targets stands for the paper's
  * consistent hashing, which differs from it only when that number changes.
  */
-abstract class GedikMethod private[migration](lambda: Double, theta: Double, quadratic: Boolean)
+abstract class GedikMethod private[migration] (lambda: Double, theta: Double, quadratic: Boolean)
     extends Repartitioner {
   final override def heavyKeys(targets: Int): Int = Repartitioner.heavyKeys(lambda, targets)
 
@@ -29,7 +30,8 @@ abstract class GedikMethod private[migration](lambda: Double, theta: Double, qua
       .map(i => past.weights(i))
       .sum
     val ideal = (histogram.weights.sum + dropped.map(past.weights(_)).sum) / n
-    val places = assign(new GedikBalance(n, theta, quadratic), n, histogram.weights, homes, untracked, ideal)
+    val places =
+      assign(new GedikBalance(n, theta, quadratic), n, histogram.weights, homes, untracked, ideal)
     val hosts = Array.tabulate(table.hosts)(table.targetOfHost)
     RoutingTable(hosts, n, places.indices.map(i => histogram.keys(i) -> Array(places(i))))
   }

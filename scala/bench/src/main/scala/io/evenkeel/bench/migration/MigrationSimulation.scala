@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.bench.migration
 
-import io.evenkeel.core.{Hashing, Measures}
+import io.evenkeel.core.Hashing
+import io.evenkeel.core.Measures
 import io.evenkeel.core.choices.HashKind
-import io.evenkeel.core.kip.{KipKind, RepartitionPolicy}
-import io.evenkeel.core.spec.{RouterSpec, SpecException}
+import io.evenkeel.core.kip.KipKind
+import io.evenkeel.core.kip.RepartitionPolicy
+import io.evenkeel.core.spec.RouterSpec
+import io.evenkeel.core.spec.SpecException
 import io.evenkeel.core.table.RoutingTable
 
 /**
@@ -92,7 +95,8 @@ object MigrationSimulation {
     average(spec, options, batches.length, rounds)
   }
 
-  private def hostsPerTarget(spec: RouterSpec): Int = if (spec.kind eq KipKind) spec(KipKind.hosts) else 1
+  private def hostsPerTarget(spec: RouterSpec): Int =
+    if (spec.kind eq KipKind) spec(KipKind.hosts) else 1
 
   private def repartitioner(chosen: RouterSpec, options: MigrationOptions): Repartitioner = {
     val n = options.targets
@@ -122,7 +126,8 @@ object MigrationSimulation {
     val imbalances = perRound(_.imbalances)
     val migrations = perRound(_.migrations)
     // A stream of one batch has only the batch that plain hashing routed.
-    def settled(values: Vector[Double]): Vector[Double] = if (values.size > 1) values.tail else values
+    def settled(values: Vector[Double]): Vector[Double] =
+      if (values.size > 1) values.tail else values
     MigrationResult(
       spec,
       options.targets,
@@ -155,7 +160,8 @@ private final class MigrationRound(
     options: MigrationOptions,
     round: Int) {
   private val n = options.targets
-  private val ids = if (batches.isEmpty) 0 else batches.map(b => if (b.size == 0) 0 else b.ids.max + 1).max
+  private val ids =
+    if (batches.isEmpty) 0 else batches.map(b => if (b.size == 0) 0 else b.ids.max + 1).max
   // Round 0 keeps the names every other simulation uses.
   private val keyOf = Array.tabulate(ids)(id => Hashing.choiceHash(Hashing.ofId(id.toLong), round))
   private val state = new Array[Int](ids)
@@ -168,7 +174,9 @@ private final class MigrationRound(
     batches.indices.foreach { b =>
       val loads = route(batches(b))
       imbalances += Measures.imbalance(loads)
-      overBound += Measures.maxOverBound(loads, if (batches(b).size == 0) 0 else batches(b).counts(0))
+      overBound += Measures.maxOverBound(
+        loads,
+        if (batches(b).size == 0) 0 else batches(b).counts(0))
       slideState(b)
       if (b < batches.length - 1) {
         val histogram = batches(b).histogram(keyOf, repartitioner.heavyKeys(n), n, hostsPerTarget)

@@ -2,7 +2,8 @@
 package io.evenkeel.bench.migration
 
 import io.evenkeel.core.Hashing
-import io.evenkeel.core.table.{KeyHistogram, RoutingTable}
+import io.evenkeel.core.table.KeyHistogram
+import io.evenkeel.core.table.RoutingTable
 
 /**
  * Fang's Mixed: rebalance by moving few keys, and keep the table of explicit routes within `A_max`.
@@ -24,11 +25,15 @@ import io.evenkeel.core.table.{KeyHistogram, RoutingTable}
  * @param thetaMax the bound on the relative overload; nothing to optimise it
  */
 final class Mixed(lambda: Double, thetaMax: Option[Double]) extends Repartitioner {
-  private var thetas = thetaMax.fold(Seq(0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6, 0.8))(Seq(_))
+  private var thetas =
+    thetaMax.fold(Seq(0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6, 0.8))(Seq(_))
 
   override def heavyKeys(targets: Int): Int = Int.MaxValue
 
-  override def update(histogram: KeyHistogram, past: KeyHistogram, table: RoutingTable): RoutingTable = {
+  override def update(
+      histogram: KeyHistogram,
+      past: KeyHistogram,
+      table: RoutingTable): RoutingTable = {
     val n = table.targets
     val limit = Repartitioner.heavyKeys(lambda, n)
     val hash = histogram.keys.map(Hashing.bucket(_, n))
@@ -65,7 +70,10 @@ private final class MixedAttempt(
       size = tableSize(places)
     }
     // Even a clean start may want more routes than the table holds: the heaviest keep theirs.
-    weights.indices.filter(i => places(i) != hash(i)).drop(tableLimit).foreach(i => places(i) = hash(i))
+    weights.indices
+      .filter(i => places(i) != hash(i))
+      .drop(tableLimit)
+      .foreach(i => places(i) = hash(i))
     places
   }
 
@@ -108,16 +116,21 @@ private final class MixedAttempt(
     if (loads(least) + weights(key) > maxLoad) {
       // Exchange: lighter keys leave the least loaded target, heaviest first, until this one fits.
       var over = loads(least) + weights(key) - maxLoad
-      val leaving = keysOf(least).iteratorFrom(key + 1).filter(weights(_) < weights(key)).takeWhile { i =>
-        val needed = over > 0
-        over -= weights(i)
-        needed
-      }.toVector
-      if (loads(least) + weights(key) - leaving.map(weights(_)).sum <= maxLoad) leaving.foreach { i =>
-        keysOf(least) -= i
-        loads(least) -= weights(i)
-        places(i) = -1
-        queue.enqueue(i)
+      val leaving = keysOf(least)
+        .iteratorFrom(key + 1)
+        .filter(weights(_) < weights(key))
+        .takeWhile { i =>
+          val needed = over > 0
+          over -= weights(i)
+          needed
+        }
+        .toVector
+      if (loads(least) + weights(key) - leaving.map(weights(_)).sum <= maxLoad) leaving.foreach {
+        i =>
+          keysOf(least) -= i
+          loads(least) -= weights(i)
+          places(i) = -1
+          queue.enqueue(i)
       }
     }
     least

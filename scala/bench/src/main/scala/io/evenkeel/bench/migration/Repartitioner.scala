@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.bench.migration
 
-import io.evenkeel.core.table.{KeyHistogram, RoutingTable, TableSolver}
+import io.evenkeel.core.table.KeyHistogram
+import io.evenkeel.core.table.RoutingTable
+import io.evenkeel.core.table.TableSolver
 
 /**
  * A method that replaces the routing table between two batches, told what the last batch looked like and
@@ -25,7 +27,8 @@ object Repartitioner {
   private[migration] val NoPast = new KeyHistogram(Array.emptyLongArray, Array.emptyDoubleArray, 0)
 
   /** `lambda` heavy keys per target. */
-  private[migration] def heavyKeys(lambda: Double, targets: Int): Int = math.ceil(lambda * targets).toInt
+  private[migration] def heavyKeys(lambda: Double, targets: Int): Int =
+    math.ceil(lambda * targets).toInt
 
   /** A method of the product: it needs no past. */
   def of(solver: TableSolver, keys: Int => Int): Repartitioner = new Repartitioner {

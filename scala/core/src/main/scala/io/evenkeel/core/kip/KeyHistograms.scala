@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.kip
 
-import io.evenkeel.core.{Hashing, LongIntMap}
+import io.evenkeel.core.Hashing
+import io.evenkeel.core.LongIntMap
 import io.evenkeel.core.table.KeyHistogram
 
 /**
@@ -38,11 +39,14 @@ object KeyHistograms {
     val hosts = targets * hostsPerTarget
     // One histogram that did not look at its tail makes the whole tail unknown.
     val tail =
-      if (histograms.exists(h => h.tailOfHost.isEmpty && h.tail > 1e-9 * h.total)) Array.emptyDoubleArray
+      if (histograms.exists(h => h.tailOfHost.isEmpty && h.tail > 1e-9 * h.total))
+        Array.emptyDoubleArray
       else {
         val sum = new Array[Double](hosts)
         histograms.filter(_.tailOfHost.nonEmpty).foreach { h =>
-          require(h.tailOfHost.length == hosts, s"${h.tailOfHost.length} hosts met, $hosts expected")
+          require(
+            h.tailOfHost.length == hosts,
+            s"${h.tailOfHost.length} hosts met, $hosts expected")
           sum.indices.foreach(i => sum(i) += h.tailOfHost(i))
         }
         dropped.foreach { k =>

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.kip
 
-import io.evenkeel.core.{Router, RouterContext}
-import io.evenkeel.core.spec.{Param, RouterKind, RouterSpec}
+import io.evenkeel.core.Router
+import io.evenkeel.core.RouterContext
+import io.evenkeel.core.spec.Param
+import io.evenkeel.core.spec.RouterKind
+import io.evenkeel.core.spec.RouterSpec
 import io.evenkeel.core.table.TableRouter
 
 /** `kip`: whole keys, the heavy ones with homes of their own, from a table frozen after a sample. */
@@ -25,7 +28,12 @@ object KipKind extends RouterKind("kip", "keys stay whole, heavy ones get explic
   }(_.fold("auto")(_.toString))
 
   val hosts: Param[Int] =
-    Param.int("hosts", 16, 1, 4096, "virtual hosts per target, H/N: the grain in which the tail moves (004 §4)")
+    Param.int(
+      "hosts",
+      16,
+      1,
+      4096,
+      "virtual hosts per target, H/N: the grain in which the tail moves (004 §4)")
 
   val hostWeights: Param[HostWeights] = Param.choice[HostWeights](
     "hostWeights",
@@ -34,7 +42,12 @@ object KipKind extends RouterKind("kip", "keys stay whole, heavy ones get explic
     "tail on each host: all alike (004 Alg. 1, line 2), as sampled, or sampled less chance")
 
   val sample: Param[Int] =
-    Param.int("sample", 10000, 1, 10000000, "rows of each source that are seen before the table is frozen (004 §3)")
+    Param.int(
+      "sample",
+      10000,
+      1,
+      10000000,
+      "rows of each source that are seen before the table is frozen (004 §3)")
 
   val seed: Param[Long] = Param.long("seed", 1, "seed of the router")
 

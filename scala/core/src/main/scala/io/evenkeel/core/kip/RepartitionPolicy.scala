@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.kip
 
-import io.evenkeel.core.table.{KeyHistogram, RoutingTable}
+import io.evenkeel.core.table.KeyHistogram
+import io.evenkeel.core.table.RoutingTable
 
 /**
  * Whether a new table pays for the state it moves (004 §3: "the gains for repartitioning should exceed state
@@ -91,7 +92,8 @@ object RepartitionDecision {
   }
 
   final case class TooSoon(batches: Int, minInterval: Int) extends RepartitionDecision {
-    override def reason: String = s"only $batches batches since the last change, at least $minInterval wanted"
+    override def reason: String =
+      s"only $batches batches since the last change, at least $minInterval wanted"
   }
 
   final case class GainTooSmall(before: Double, after: Double, hysteresis: Double)
@@ -101,10 +103,12 @@ object RepartitionDecision {
   }
 
   final case class MovesTooMuch(moved: Double, maxMovedShare: Double) extends RepartitionDecision {
-    override def reason: String = f"it would move $moved%.3f of the state, at most $maxMovedShare%.3f allowed"
+    override def reason: String =
+      f"it would move $moved%.3f of the state, at most $maxMovedShare%.3f allowed"
   }
 
   final case class CostsMoreThanItGains(gain: Double, cost: Double) extends RepartitionDecision {
-    override def reason: String = f"it gains $gain%.3f batches over its horizon, but moving state costs $cost%.3f"
+    override def reason: String =
+      f"it gains $gain%.3f batches over its horizon, but moving state costs $cost%.3f"
   }
 }

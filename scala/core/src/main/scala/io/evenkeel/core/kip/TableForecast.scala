@@ -2,7 +2,8 @@
 package io.evenkeel.core.kip
 
 import io.evenkeel.core.Hashing
-import io.evenkeel.core.table.{KeyHistogram, RoutingTable}
+import io.evenkeel.core.table.KeyHistogram
+import io.evenkeel.core.table.RoutingTable
 
 /** What a table would do to a stream with the given histogram. Tables whose lists have one entry only. */
 object TableForecast {
@@ -11,7 +12,8 @@ object TableForecast {
   def loads(table: RoutingTable, histogram: KeyHistogram): Array[Double] = {
     val out = new Array[Double](table.targets)
     if (histogram.total > 0) {
-      histogram.keys.indices.foreach(i => out(targetOf(table, histogram.keys(i))) += histogram.share(i))
+      histogram.keys.indices.foreach(i =>
+        out(targetOf(table, histogram.keys(i))) += histogram.share(i))
       val tail = HostWeights.Sampled.shares(histogram, table.hosts)
       tail.indices.foreach(h => out(table.targetOfHost(h)) += tail(h))
     }

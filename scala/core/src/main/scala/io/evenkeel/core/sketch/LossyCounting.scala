@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.sketch
 
-import io.evenkeel.core.{LongIntMap, Snapshot}
+import io.evenkeel.core.LongIntMap
+import io.evenkeel.core.Snapshot
 
 /**
  * Lossy Counting (Manku and Motwani, VLDB 2002) with weights: the stream is cut into buckets of weight
@@ -86,7 +87,8 @@ final class LossyCounting(val width: Int) extends KeyCounter {
     case _ => throw KeyCounter.unlike(this, other)
   }
 
-  override def memoryBytes: Long = keys.length * 24L + 12L * 4 * Integer.highestOneBit(math.max(8, used))
+  override def memoryBytes: Long =
+    keys.length * 24L + 12L * 4 * Integer.highestOneBit(math.max(8, used))
 
   override def toString: String = s"LossyCounting(width=$width)"
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.sketch
 
-import io.evenkeel.core.{LongIntMap, Snapshot}
+import io.evenkeel.core.LongIntMap
+import io.evenkeel.core.Snapshot
 
 /**
  * SpaceSaving (Metwally et al., ICDT 2005) with weights: `capacity` counters, and a key that is not held
@@ -87,7 +88,8 @@ final class SpaceSaving(val capacity: Int) extends KeyCounter {
     case _ => throw KeyCounter.unlike(this, other)
   }
 
-  override def memoryBytes: Long = capacity * (8L + 8 + 8 + 4 + 4) + 12L * 4 * Integer.highestOneBit(capacity)
+  override def memoryBytes: Long =
+    capacity * (8L + 8 + 8 + 4 + 4) + 12L * 4 * Integer.highestOneBit(capacity)
 
   override def toString: String = s"SpaceSaving(capacity=$capacity)"
 
