@@ -4,6 +4,7 @@ package io.evenkeel.bench.migration
 import io.evenkeel.core.Hashing
 import io.evenkeel.core.Measures
 import io.evenkeel.core.choices.HashKind
+import io.evenkeel.core.kip.KeyHistograms
 import io.evenkeel.core.kip.KipKind
 import io.evenkeel.core.kip.RepartitionPolicy
 import io.evenkeel.core.spec.RouterSpec
@@ -169,7 +170,7 @@ private final class MigrationRound(
 
   def run(progress: () => Unit): RoundFigures = {
     val imbalances, overBound, migrations = Vector.newBuilder[Double]
-    var past = Repartitioner.NoPast
+    var past = KeyHistograms.empty
     var (updates, sinceUpdate, nanos) = (0, Int.MaxValue, 0L)
     batches.indices.foreach { b =>
       val loads = route(batches(b))

@@ -23,7 +23,7 @@ object ReadjStop {
  * utility per unit of weight moved, among those that lower ρ; no key takes part more than six times.
  *
  * {{{
- * targets hold {6, 3} and {1}: moving 3 gives {6} and {4, i.e. 3 + 1}, swapping 6 and 1 gives {1, 3}, {6};
+ * targets hold {6, 3} and {1}: moving 3 gives {6} and {3, 1}, swapping 6 and 1 gives {1, 3} and {6};
  * both lower max - min from 8 to 2, the move shifts 3 and the swap 7 (5 net): the move wins
  * }}}
  */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.bench.migration
 
+import io.evenkeel.core.kip.KeyHistograms
 import io.evenkeel.core.table.KeyHistogram
 import io.evenkeel.core.table.RoutingTable
 import io.evenkeel.core.table.TableSolver
@@ -20,12 +21,10 @@ trait Repartitioner extends TableSolver {
   def update(histogram: KeyHistogram, past: KeyHistogram, table: RoutingTable): RoutingTable
 
   final override def solve(histogram: KeyHistogram, previous: RoutingTable): RoutingTable =
-    update(histogram, Repartitioner.NoPast, previous)
+    update(histogram, KeyHistograms.empty, previous)
 }
 
 object Repartitioner {
-  private[migration] val NoPast = new KeyHistogram(Array.emptyLongArray, Array.emptyDoubleArray, 0)
-
   /** `lambda` heavy keys per target. */
   private[migration] def heavyKeys(lambda: Double, targets: Int): Int =
     math.ceil(lambda * targets).toInt
