@@ -25,6 +25,7 @@ trait Repartitioner extends TableSolver {
 }
 
 object Repartitioner {
+
   /** `lambda` heavy keys per target. */
   private[migration] def heavyKeys(lambda: Double, targets: Int): Int =
     math.ceil(lambda * targets).toInt
