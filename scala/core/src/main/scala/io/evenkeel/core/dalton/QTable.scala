@@ -7,155 +7,149 @@ import java.util.Arrays
 /**
  * The Q rows of the heavy keys, each with its best action at hand (000 §3.2).
  *
- * A row holds `Q(k, a)` for the `n` actions; above it stands a tournament of `n - 1` winners. Of equal
- * values the one wins whose action comes first when counting up from the key's hash target, cyclically.
- * Beside the row is a bound on all values but the best: while the best stays above it, an update of the
- * best action, nine rows out of ten, touches no tournament node at all. Otherwise one path of `log2 n`
- * nodes is played again.
+ * A row is a tournament: leaves `n .. 2n-1` are the actions, node `i` the better of nodes `2i` and
+ * `2i + 1`, node 1 the best of all. Every node is one `Long` whose order is the order of actions (value
+ * above, tie-break below), so a match is a plain maximum, without a branch to mispredict.
+ *
+ * Beside the tournament stand the best action and the runner-up's node. While the best stays above the
+ * runner-up, its new values, eight rows out of ten, are written to its leaf only; the nodes above it are
+ * caught up when the best falls or another action gets a new value, by replaying one path of `log2 n`
+ * nodes each.
+ *
+ * Of equal values the one wins whose action comes first when counting up from the key's hash target,
+ * cyclically.
  *
  * Example, n = 4, home 2: all values are -2, so action 2 is best. A reward of -0.5 with γ = 0.1 lifts it
  * to -1.85, and action 2 stays best until its value falls to -2 or another one rises above it.
  *
- * Cost per update: O(1) or O(log n), never O(n). Memory: 8 n + 12 bytes a row.
+ * Cost per update: O(1) or O(log n), never O(n). Memory: 16 n + 16 bytes a row.
  */
 private[dalton] final class QTable(n: Int, gamma: Double) {
   private var rows = 0
-  private var q = new Array[Float](0)
-  private var winners = new Array[Int](0)
+  private var tree = new Array[Long](0)
   private var homes = new Array[Int](0)
   private var bests = new Array[Int](0)
-  private var bounds = new Array[Float](0)
+  private var runnersUp = new Array[Long](0)
   private val step = gamma.toFloat
 
   def stepSize: Double = step.toDouble
 
-
-  def bytes: Long = rows * (8L * n + 12)
+  def bytes: Long = rows * (16L * n + 16)
 
   def ensureRows(count: Int): Unit = if (count > rows) {
     rows = count
-    q = Arrays.copyOf(q, count * n)
-    winners = Arrays.copyOf(winners, count * n)
+    tree = Arrays.copyOf(tree, count * 2 * n)
     homes = Arrays.copyOf(homes, count)
     bests = Arrays.copyOf(bests, count)
-    bounds = Arrays.copyOf(bounds, count)
+    runnersUp = Arrays.copyOf(runnersUp, count)
   }
 
   /** A fresh row of initial values for a key whose hash target is `home`. */
   def open(row: Int, home: Int): Unit = {
-    Arrays.fill(q, row * n, row * n + n, QTable.Initial)
     homes(row) = home
+    (0 until n).foreach(a => tree(leaf(row, a)) = packed(row, a, QTable.Initial))
     rebuild(row)
   }
 
   /** The action with the highest value. */
   def best(row: Int): Int = bests(row)
 
-  def value(row: Int, action: Int): Float = q(row * n + action)
+  def value(row: Int, action: Int): Float = valueOf(tree(leaf(row, action)))
 
   /** `Q += γ (R - Q)`, 000 Eq. 5. */
   def learn(row: Int, action: Int, reward: Float): Unit = {
-    val at = row * n + action
-    val value = q(at) + step * (reward - q(at))
-    q(at) = value
-    if (action != bests(row)) challenge(row, action, value)
-    else if (value <= bounds(row)) dethrone(row, action)
+    val at = leaf(row, action)
+    val old = tree(at)
+    val before = valueOf(old)
+    val now = renewed(old, before + step * (reward - before))
+    tree(at) = now
+    if (action != bests(row) || now < runnersUp(row)) replay(row, action)
   }
 
-  /** Overwrites one value. */
   def set(row: Int, action: Int, value: Float): Unit = {
-    q(row * n + action) = value
-    if (action != bests(row)) challenge(row, action, value)
-    else dethrone(row, action)
+    val at = leaf(row, action)
+    tree(at) = renewed(tree(at), value)
+    replay(row, action)
   }
 
-  def copyRow(row: Int): Array[Float] = Arrays.copyOfRange(q, row * n, row * n + n)
+  /** The row's values by action. */
+  def copyRow(row: Int): Array[Float] = Array.tabulate(n)(a => value(row, a))
 
   def setRow(row: Int, values: Array[Float]): Unit = {
-    System.arraycopy(values, 0, q, row * n, n)
+    (0 until n).foreach(a => tree(leaf(row, a)) = packed(row, a, values(a)))
     rebuild(row)
   }
 
   def writeRow(row: Int, out: DataOutputStream): Unit = {
     out.writeInt(homes(row))
-    out.writeFloat(bounds(row))
     copyRow(row).foreach(out.writeFloat)
   }
 
   def readRow(row: Int, in: DataInputStream): Unit = {
     homes(row) = in.readInt()
-    val bound = in.readFloat()
     setRow(row, Array.fill(n)(in.readFloat()))
-    bounds(row) = bound
   }
 
-  // Nodes 1 .. n-1 are matches, n .. 2n-1 the actions; a node's children are 2i and 2i+1.
-  private def winner(base: Int, node: Int): Int = if (node >= n) node - n else winners(base + node)
+  private def leaf(row: Int, action: Int): Int = row * 2 * n + n + action
 
-  private def play(row: Int, node: Int): Int = {
-    val base = row * n
-    val left = winner(base, 2 * node)
-    val right = winner(base, 2 * node + 1)
-    val l = q(base + left)
-    val r = q(base + right)
-    if (l > r) left
-    else if (l < r) right
-    else if (fromHome(row, left) < fromHome(row, right)) left
-    else right
+  private def packed(row: Int, action: Int, value: Float): Long = {
+    val fromHome = if (action >= homes(row)) action - homes(row) else action - homes(row) + n
+    (ordered(value).toLong << 32) | (n - 1 - fromHome)
   }
 
-  private def fromHome(row: Int, action: Int): Int = {
-    val steps = action - homes(row)
-    if (steps < 0) steps + n else steps
+  /** An `Int` that orders as the `Float` does: the bits of negative numbers count backwards. */
+  private def ordered(value: Float): Int = {
+    val bits = java.lang.Float.floatToRawIntBits(value)
+    bits ^ ((bits >> 31) & Int.MaxValue)
   }
 
-  /** An action that was not the best has a new value: replays until a match goes to a third as before. */
-  private def challenge(row: Int, action: Int, value: Float): Unit = {
-    if (value > bounds(row)) bounds(row) = value
-    val base = row * n
-    var node = (n + action) >> 1
-    while (node >= 1) {
-      val w = play(row, node)
-      if (w != action && winners(base + node) == w) node = 0
-      else {
-        winners(base + node) = w
-        if (node == 1 && w != bests(row)) crown(row, w)
-        node >>= 1
-      }
-    }
+  private def valueOf(node: Long): Float = {
+    val bits = (node >> 32).toInt
+    java.lang.Float.intBitsToFloat(bits ^ ((bits >> 31) & Int.MaxValue))
   }
 
-  /** The best action fell to the bound: replays its whole path and finds the new bound. */
-  private def dethrone(row: Int, action: Int): Unit = {
-    val base = row * n
-    var node = (n + action) >> 1
-    while (node >= 1) {
-      winners(base + node) = play(row, node)
+  private def renewed(node: Long, value: Float): Long =
+    (node & 0xffffffffL) | (ordered(value).toLong << 32)
+
+  private def replay(row: Int, action: Int): Unit = {
+    if (action != bests(row)) climb(row, bests(row))
+    climb(row, action)
+    crown(row)
+  }
+
+  private def climb(row: Int, action: Int): Unit = {
+    val base = row * 2 * n
+    var node = n + action
+    var winner = tree(base + node)
+    while (node > 1) {
+      winner = math.max(winner, tree(base + (node ^ 1)))
       node >>= 1
+      tree(base + node) = winner
     }
-    if (n > 1) crown(row, winners(base + 1))
   }
 
-  private def crown(row: Int, action: Int): Unit = {
-    val base = row * n
+  /** Reads best action and runner-up off a tournament that is up to date. */
+  private def crown(row: Int): Unit = {
+    val base = row * 2 * n
+    val raw = homes(row) + n - 1 - tree(base + 1).toInt
+    val action = if (raw >= n) raw - n else raw
     bests(row) = action
-    var bound = Float.NegativeInfinity
+    var second = Long.MinValue
     var node = n + action
     while (node > 1) {
-      val rival = q(base + winner(base, node ^ 1))
-      if (rival > bound) bound = rival
+      second = math.max(second, tree(base + (node ^ 1)))
       node >>= 1
     }
-    bounds(row) = bound
+    runnersUp(row) = second
   }
 
+  // With n = 1 the only leaf is node 1 itself.
   private def rebuild(row: Int): Unit = {
-    var node = n - 1
-    while (node >= 1) {
-      winners(row * n + node) = play(row, node)
-      node -= 1
+    val base = row * 2 * n
+    (n - 1 to 1 by -1).foreach { i =>
+      tree(base + i) = math.max(tree(base + 2 * i), tree(base + 2 * i + 1))
     }
-    crown(row, if (n > 1) winners(row * n + 1) else 0)
+    crown(row)
   }
 }
 
