@@ -31,4 +31,11 @@ object Hashing {
 
   /** The `i`-th candidate target of a key; two candidates of one key may coincide. */
   def choice(keyHash: Long, i: Int, n: Int): Int = bucket(choiceHash(keyHash, i), n)
+
+  /**
+   * Host of a key among `n * perTarget` virtual hosts. `host % n` is the key's HASH target, so a table that
+   * sends host `h` to `h % n` is plain hashing.
+   */
+  def host(keyHash: Long, n: Int, perTarget: Int): Int =
+    bucket(keyHash, n) + n * bucket(keyHash << 32, perTarget)
 }

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.evenkeel.bench
+
+import io.evenkeel.bench.sim.SimulationResult
+
+/**
+ * Prints results as they come: one JSON object a line, or rows of a table whose columns are wide enough
+ * for any value we print.
+ *
+ * @param columns names of the fields that the table shows, with their headings
+ */
+final class Report(json: Boolean, columns: Seq[(String, String)]) {
+  private var rows = Vector.empty[Seq[(String, Any)]]
+
+  def add(fields: Seq[(String, Any)]): Unit =
+    if (json) println(Report.toJson(fields)) else rows :+= fields
+
+  def finish(): Unit = if (!json && rows.nonEmpty) {
+    val heads = columns.map(_._2)
+    val cells = rows.map { fields =>
+      val byName = fields.toMap
+      columns.map { case (name, _) => byName.get(name).fold("-")(Report.cell) }
+    }
+    val widths = heads.indices.map(i => (heads(i) +: cells.map(_(i))).map(_.length).max)
+    (heads +: cells).foreach { line =>
+      println(line.indices.map { i =>
+        if (i == 0) line(i).padTo(widths(i), ' ') else line(i).reverse.padTo(widths(i), ' ').reverse
+      }.mkString("  ").stripTrailing())
+    }
+  }
+}
+
+object Report {
+
+  val routingColumns: Seq[(String, String)] = Seq(
+    "router" -> "router",
+    "imbalance" -> "I=(max-avg)/avg",
+    "max_over_avg" -> "max/avg",
+    "gamma_per_key" -> "Γ/K",
+    "max_fragments" -> "max fragments",
+    "ns_per_row" -> "ns/row",
+    "rows" -> "rows",
+    "windows" -> "windows")
+
+  def routing(r: SimulationResult): Seq[(String, Any)] = Seq(
+    "router" -> r.router,
+    "targets" -> r.targets,
+    "rows" -> r.rows,
+    "windows" -> r.windows,
+    "imbalance" -> r.imbalance,
+    "max_over_avg" -> r.maxOverAvg,
+    "gamma_per_key" -> r.gammaPerKey,
+    "max_fragments" -> r.maxFragments,
+    "max_reducer" -> r.maxReducer,
+    "ci" -> r.ci,
+    "hi" -> r.hi,
+    "ns_per_row" -> r.nsPerRow,
+    "excess_per_row" -> r.excessPerRow,
+    "bsi" -> r.bsi,
+    "bci" -> r.ci,
+    "ksr" -> r.gammaPerKey,
+    "mpi" -> r.mpi,
+    "max_block_over_ideal" -> r.maxBlockOverIdeal)
+
+  private def toJson(fields: Seq[(String, Any)]): String =
+    fields.map { case (name, value) => s""""$name": ${jsonValue(value)}""" }.mkString("{", ", ", "}")
+
+  private def jsonValue(value: Any): String = value match {
+    case d: Double => if (d.isNaN || d.isInfinite) "null" else number(d)
+    case n @ (_: Int | _: Long) => n.toString
+    case other => "\"" + other.toString.replace("\\", "\\\\").replace("\"", "\\\"") + "\""
+  }
+
+  /** Six significant decimals; small values keep their digits. */
+  private def number(d: Double): String =
+    if (d == 0 || math.abs(d) >= 1e-3) BigDecimal(d).setScale(6, BigDecimal.RoundingMode.HALF_EVEN)
+      .bigDecimal.stripTrailingZeros.toPlainString
+    else d.toString
+
+  private def cell(value: Any): String = value match {
+    case d: Double => if (math.abs(d) >= 100) f"$d%.1f" else f"$d%.4f"
+    case other => other.toString
+  }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.evenkeel.bench
+
+import io.evenkeel.bench.sim.{RoutingSimulation, SourceFeed, Windowing}
+import io.evenkeel.bench.trace.Traces
+import io.evenkeel.core.spec.SpecException
+
+/** `evenkeel simulate`: routes a trace through one or more routers and prints what it measured. */
+object Simulate {
+
+  def main(args: Array[String]): Unit = {
+    val code =
+      try {
+        run(args.toSeq)
+        0
+      } catch {
+        case e @ (_: UsageException | _: SpecException) =>
+          System.err.println(e.getMessage)
+          2
+      }
+    System.out.flush()
+    if (code != 0) sys.exit(code)
+  }
+
+  private def run(args: Seq[String]): Unit =
+    if (args.contains("--help")) println(SimulateOptions.help)
+    else {
+      val options = SimulateOptions.parse(args)
+      route(options)
+    }
+
+  private def route(options: SimulateOptions): Unit = {
+    val traces = options.traces.zipWithIndex.map { case (t, i) =>
+      Traces.load(t, perTrace(options), options.seed + i)
+    }
+    val feed = SourceFeed(traces, options.sources, options.split)
+    val simulation = new RoutingSimulation(
+      feed,
+      options.targets,
+      Windowing(options.window, options.slide),
+      options.reducers)
+    val report = new Report(options.json, Report.routingColumns)
+    options.routers.foreach { spec =>
+      val bar = new ProgressBar(feed.rows.toLong, spec.toString, ProgressBar.wanted)
+      val result = simulation.run(spec, bar)
+      bar.clear()
+      report.add(Report.routing(result))
+    }
+    report.finish()
+  }
+
+  /** Rows to draw from each of several traces so that the sources together see `rows`. */
+  private def perTrace(options: SimulateOptions): Int =
+    if (options.traces.size == 1) options.rows
+    else (options.rows + options.traces.size - 1) / options.traces.size
+}

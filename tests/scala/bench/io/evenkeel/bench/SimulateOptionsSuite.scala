@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.evenkeel.bench
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import io.evenkeel.bench.sim.SourceSplit
+
+class SimulateOptionsSuite extends AnyFunSuite {
+
+  private def parse(text: String): SimulateOptions = SimulateOptions.parse(text.split(' ').toSeq)
+
+  private def message(text: String): String = intercept[UsageException](parse(text)).getMessage
+
+  test("every option reaches its field, in either notation") {
+    val o = parse(
+      "--router hash,shuffle --trace uniform --trace zipf:1.5 --targets=8 --window 500 --slide 50 " +
+        "--seed 3 --sources 4 --source-split key --rows 900 --reducers 2 --json")
+    assert(o.routers.map(_.toString) == Seq("hash", "shuffle") && o.traces == Seq("uniform", "zipf:1.5"))
+    assert((o.targets, o.window, o.slide, o.seed, o.rows) == ((8, Some(500), 50, 3L, 900)))
+    assert((o.sources, o.split, o.reducers, o.json) == ((4, SourceSplit.Key, 2, true)))
+  }
+
+  test("defaults are those of the help text") {
+    val o = parse("--trace zipf:1.5")
+    assert((o.targets, o.window, o.slide, o.seed, o.rows) == ((64, Some(60000), 1000, 7L, 600000)))
+    assert(o.sources == 1 && o.split == SourceSplit.Shuffle && !o.json)
+    assert(parse("--trace zipf:1.5 --window all").window.isEmpty)
+  }
+
+  test("each mistake is one sentence that says what to write") {
+    assert(message("--router hash").contains("add --trace"))
+    assert(message("--trace uniform --targets 0").contains("at least 1, not '0'"))
+    assert(message("--trace uniform --window 10 --slide 20").contains("shorter than the slide"))
+    assert(message("--trace uniform --target 5").contains("Did you mean --targets?"))
+    assert(message("--trace uniform --rows").contains("needs a value"))
+    assert(message("--trace uniform --source-split hash").contains("shuffle or key"))
+    assert(message("--trace uniform --seed x").contains("whole number"))
+  }
+}
