@@ -19,7 +19,7 @@ final class DaltonFleet(
     slides: Int,
     sources: Int,
     delay: Int = 64,
-    deadline: Long = Long.MaxValue,
+    deadline: Long = 1L << 14,
     adaptive: Boolean = false)
     extends Fleet {
   private val agents =

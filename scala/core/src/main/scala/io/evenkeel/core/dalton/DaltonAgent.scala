@@ -135,7 +135,7 @@ final class DaltonAgent(spec: RouterSpec, val context: RouterContext) extends Ro
       val isNews = bandit.slots.lastHot(slot) == router.statsWindowsEnded
       if (bandit.slots.isActive(slot) && !isNews && !shared(bandit.slots.key(slot))) bandit.close(slot)
     }
-    table.rows.foreach(adoptRow)
+    table.rows.foreach(row => adoptRow(row, endsNow = row.expires <= table.round))
     bandit.replay()
     router.expectLoad(table.load)
     if (table.loads.nonEmpty && sharesLoad)
@@ -145,20 +145,24 @@ final class DaltonAgent(spec: RouterSpec, val context: RouterContext) extends Ro
     tableInSlide = true
   }
 
-  private def adoptRow(row: GlobalRow): Unit = {
+  private def adoptRow(row: GlobalRow, endsNow: Boolean): Unit = {
     val bandit = router.bandit
     var slot = bandit.slots.find(row.key)
     if (slot < 0) {
       slot = bandit.admit(row.key, 0L, hashed = true)
       bandit.slots.setFrequency(slot, router.store.estimate(row.key))
     }
-    // In terms of this agent's own windows, for the case that no further table arrives.
-    bandit.slots.setLastHot(slot, router.statsWindowsEnded - 2 + (row.expires - round).min(1))
+    // The expiry in terms of this agent's own windows, for the case that no further table arrives.
+    bandit.slots.setLastHot(slot, router.statsWindowsEnded - (if (endsNow) 2 else 1))
     bandit.table.setRow(slot, row.values.toArray)
   }
 
   private def goOnAlone(): Unit = {
     router.bandit.replay()
+    (0 until router.bandit.slots.allocated).foreach { slot =>
+      val expired = router.bandit.slots.lastHot(slot) < router.statsWindowsEnded - 2
+      if (router.bandit.slots.isActive(slot) && expired) router.bandit.close(slot)
+    }
     if (round == 0) router.expectLoad(router.loadInStats / PatienceInDsync * context.sources)
     rowsSinceSync = dsync
   }
