@@ -22,9 +22,9 @@ import io.evenkeel.core.spec.RouterSpec
  */
 private[dalton] final class Bandit(spec: RouterSpec, context: RouterContext, slides: Int) {
   private val n = context.targets
-  private val perTarget = 1.0 / n
-  private val imbalanceWeight = spec(DaltonKind.p1)
-  private val fragmentWeight = spec(DaltonKind.p2)
+  private val perTarget = 1f / n
+  private val imbalanceWeight = spec(DaltonKind.p1).toFloat
+  private val fragmentWeight = spec(DaltonKind.p2).toFloat
   private val maxFragments = spec(DaltonKind.maxFragments)
   private val exploreBelow = (spec(DaltonKind.epsilon) * (1L << 32)).toLong
   private val random = new SplitMix64(SplitMix64.at(spec(DaltonKind.seed), context.source.toLong))
@@ -134,11 +134,10 @@ private[dalton] final class Bandit(spec: RouterSpec, context: RouterContext, sli
   }
 
   private def reward(slot: Int, target: Int): Float = {
-    val load = loads.load(target).toDouble
-    val average = loads.total * perTarget
+    val load = loads.load(target).toFloat
+    val average = loads.total.toFloat * perTarget
     val ci = (load - average) / (if (load > average) load else average)
-    val ca = fragments.count(slot) * perTarget
-    (-(imbalanceWeight * ci + fragmentWeight * ca)).toFloat
+    -(imbalanceWeight * ci + fragmentWeight * (fragments.count(slot) * perTarget))
   }
 
   /**

@@ -19,8 +19,9 @@ import io.evenkeel.core.spec.RouterSpec
  * most n (Thm 3.4), certain ones first. Cut-offs add up to 1/16 of the threshold: no heavy key is missed,
  * and a false one has at least 15/16 of it. A heavy key stays for this round and the next.
  *
- * Example, n = 4: two agents with 100 rows each, a key 26 times at one and 27 times at the other. It is
- * in neither agent's top four if those have four keys of 24 above, yet it is heavy: 53 >= 200 / 4.
+ * Example, n = 4, two agents with 100 rows each: a key comes 19 times at the first, behind four keys with
+ * 20 rows, and 34 times at the second. With 53 of 200 rows it is heavy, but top-4 lists alone add up to 34
+ * and miss it. The first agent's cut-off is at least 19, and 34 + 19 is enough.
  *
  * DSYNC doubles when an agent asks for it; it halves, down to a floor, when the reducer idled longer than
  * it worked in the round.
