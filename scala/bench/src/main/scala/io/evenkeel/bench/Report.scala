@@ -34,6 +34,7 @@ object Report {
 
   val routingColumns: Seq[(String, String)] = Seq(
     "router" -> "router",
+    "targets" -> "targets",
     "imbalance" -> "I=(max-avg)/avg",
     "max_over_avg" -> "max/avg",
     "gamma_per_key" -> "Γ/K",
@@ -46,21 +47,40 @@ object Report {
     "router" -> r.router,
     "targets" -> r.targets,
     "rows" -> r.rows,
-    "windows" -> r.windows,
+    "windows" -> r.windows.size,
     "imbalance" -> r.imbalance,
-    "max_over_avg" -> r.maxOverAvg,
+    "max_over_avg" -> (r.imbalance + 1),
     "gamma_per_key" -> r.gammaPerKey,
     "max_fragments" -> r.maxFragments,
     "max_reducer" -> r.maxReducer,
-    "ci" -> r.ci,
-    "hi" -> r.hi,
+    "ci" -> r.mean(_.ci),
+    "hi" -> r.mean(_.hi),
     "ns_per_row" -> r.nsPerRow,
-    "excess_per_row" -> r.excessPerRow,
-    "bsi" -> r.bsi,
-    "bci" -> r.ci,
+    "excess_per_row" -> r.mean(_.excessPerRow),
+    "final_excess_rows" -> r.finalExcessRows,
+    "top_fragments" -> r.mean(_.topFragments.toDouble),
+    "max_reducer_forwarded" -> r.mean(_.maxReducerForwarded),
+    "bsi" -> r.mean(_.excessRows),
+    "bci" -> r.mean(_.ci),
     "ksr" -> r.gammaPerKey,
-    "mpi" -> r.mpi,
-    "max_block_over_ideal" -> r.maxBlockOverIdeal)
+    "mpi" -> r.mean(_.mpi),
+    "max_block_over_ideal" -> r.mean(_.maxBlockOverIdeal)) ++
+    r.sameAsFirst.map("same_as_first" -> _) ++
+    r.stateBytes.map("state_bytes" -> _)
+
+  /** One line per window of a result; `row` tells them from the result itself. */
+  def series(r: SimulationResult): Seq[Seq[(String, Any)]] = r.windows.map { w =>
+    Seq(
+      "router" -> r.router,
+      "targets" -> r.targets,
+      "row" -> w.row,
+      "imbalance" -> w.imbalance,
+      "excess_rows" -> w.excessRows,
+      "gamma_per_key" -> w.gammaPerKey,
+      "max_fragments" -> w.maxFragments,
+      "top_fragments" -> w.topFragments,
+      "max_reducer" -> w.maxReducer)
+  }
 
   private def toJson(fields: Seq[(String, Any)]): String =
     fields.map { case (name, value) => s""""$name": ${jsonValue(value)}""" }.mkString("{", ", ", "}")

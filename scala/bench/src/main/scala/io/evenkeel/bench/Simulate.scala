@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.bench
 
-import io.evenkeel.bench.sim.{RoutingSimulation, SourceFeed, Windowing}
+import io.evenkeel.bench.sim.{RouteAgreement, RoutingSimulation, SourceFeed, Windowing}
 import io.evenkeel.bench.trace.Traces
+import io.evenkeel.core.SplitMix64
 import io.evenkeel.core.spec.SpecException
 
 /** `evenkeel simulate`: routes a trace through one or more routers and prints what it measured. */
 object Simulate {
+  private val EdgeStream = 1L
 
   def main(args: Array[String]): Unit = {
     val code =
@@ -33,21 +35,30 @@ object Simulate {
     val traces = options.traces.zipWithIndex.map { case (t, i) =>
       Traces.load(t, perTrace(options), options.seed + i)
     }
-    val feed = SourceFeed(traces, options.sources, options.split)
-    val simulation = new RoutingSimulation(
-      feed,
-      options.targets,
-      Windowing(options.window, options.slide),
-      options.reducers)
+    val feed = SourceFeed(traces, options.sources, options.split, edgeColumn(options))
     val report = new Report(options.json, Report.routingColumns)
-    options.routers.foreach { spec =>
-      val bar = new ProgressBar(feed.rows.toLong, spec.toString, ProgressBar.wanted)
-      val result = simulation.run(spec, bar)
-      bar.clear()
-      report.add(Report.routing(result))
+    options.targets.foreach { targets =>
+      val simulation = new RoutingSimulation(
+        feed,
+        targets,
+        Windowing(options.window, options.slide),
+        options.reducers,
+        if (options.agreement) Some(new RouteAgreement(feed.rows)) else None,
+        options.state)
+      options.routers.foreach { spec =>
+        val bar = new ProgressBar(feed.rows.toLong, spec.toString, ProgressBar.wanted)
+        val result = simulation.run(spec, bar)
+        bar.clear()
+        report.add(Report.routing(result))
+        if (options.series) Report.series(result).foreach(report.add)
+      }
     }
     report.finish()
   }
+
+  /** The other end of each edge: drawn like the keys, but with ids and draws of its own. */
+  private def edgeColumn(options: SimulateOptions): Array[Int] =
+    Traces.load(options.traces.head, options.rows, SplitMix64.at(options.seed, EdgeStream))
 
   /** Rows to draw from each of several traces so that the sources together see `rows`. */
   private def perTrace(options: SimulateOptions): Int =

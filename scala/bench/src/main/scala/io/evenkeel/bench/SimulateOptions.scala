@@ -9,7 +9,7 @@ import io.evenkeel.core.spec.{Nearest, RouterSpec, SpecGrammar}
 final case class SimulateOptions(
     routers: Seq[RouterSpec],
     traces: Seq[String],
-    targets: Int,
+    targets: Seq[Int],
     window: Option[Int],
     slide: Int,
     seed: Long,
@@ -23,18 +23,22 @@ final case class SimulateOptions(
     stateWindow: Int,
     forceUpdate: Boolean,
     rounds: Int,
+    packers: Seq[String],
+    series: Boolean,
+    agreement: Boolean,
+    state: Boolean,
     json: Boolean)
 
 object SimulateOptions {
   private val valued = Seq(
     "--router" -> "routers, divided by commas: dalton(epsilon=0.1),pkg,cam; 'all' for every one",
     "--trace" -> "where the keys come from (below); repeat it for sources with different data",
-    "--targets" -> "number of targets (64)",
+    "--targets" -> "number of targets (64), or several divided by commas",
     "--window" -> "rows per window (60000), or 'all' for loads since the start",
     "--slide" -> "rows per slide (1000)",
     "--seed" -> "seed of generated traces and of the routers (7)",
     "--sources" -> "number of parallel sources (1)",
-    "--source-split" -> "how rows reach the sources: shuffle or key (shuffle)",
+    "--source-split" -> "how rows reach the sources: shuffle, key, or edge = by a second column (shuffle)",
     "--rows" -> "rows to route (600000; a file: all of it)",
     "--reducers" -> "number of reducers that merge partial results (1)",
     "--batches" -> "micro-batches of a repartitioning run (turns that mode on)",
@@ -44,6 +48,9 @@ object SimulateOptions {
     "--rounds" -> "repetitions with re-randomised keys (1)")
   private val flags = Seq(
     "--force-update" -> "repartition after every batch, whatever it gains",
+    "--series" -> "with --json: also a line per window (per slide with --window all)",
+    "--agreement" -> "share of rows that go where the first router sends them (same_as_first)",
+    "--state" -> "size of the routers' snapshots at the end (state_bytes)",
     "--json" -> "one JSON object per router instead of a table",
     "--help" -> "this text")
 
@@ -82,10 +89,13 @@ object SimulateOptions {
     val seed = last("--seed").fold(7L) { text =>
       text.toLongOption.getOrElse(throw new UsageException(s"--seed must be a whole number, not '$text'."))
     }
+    val json = last("--json").isDefined
+    if (last("--series").isDefined && !json)
+      throw new UsageException("--series writes JSON lines: add --json.")
     SimulateOptions(
       routers = routers(last("--router").getOrElse("all"), seed),
       traces = traces,
-      targets = whole("--targets", 64, 1),
+      targets = targets(last("--targets").getOrElse("64")),
       window = window,
       slide = slide,
       seed = seed,
@@ -93,7 +103,11 @@ object SimulateOptions {
       split = last("--source-split").getOrElse("shuffle") match {
         case "shuffle" => SourceSplit.Shuffle
         case "key" => SourceSplit.Key
-        case other => throw new UsageException(s"--source-split is shuffle or key, not '$other'.")
+        case "edge" if traces.size > 1 =>
+          throw new UsageException("--source-split edge deals one trace; here are several.")
+        case "edge" => SourceSplit.Edge
+        case other =>
+          throw new UsageException(s"--source-split is shuffle, key or edge, not '$other'.")
       },
       rows = rows,
       reducers = whole("--reducers", 1, 1),
@@ -107,7 +121,18 @@ object SimulateOptions {
       stateWindow = whole("--state-window", 5, 1),
       forceUpdate = last("--force-update").isDefined,
       rounds = whole("--rounds", 1, 1),
-      json = last("--json").isDefined)
+      packers = Seq.empty,
+      series = last("--series").isDefined,
+      agreement = last("--agreement").isDefined,
+      state = last("--state").isDefined,
+      json = json)
+  }
+
+  private def targets(text: String): Seq[Int] = text.split(',').toSeq.map(_.trim).map { part =>
+    part.toIntOption
+      .filter(_ >= 1)
+      .getOrElse(
+        throw new UsageException(s"--targets must be a whole number of at least 1, not '$part'."))
   }
 
   private def routers(text: String, seed: Long): Seq[RouterSpec] = {
