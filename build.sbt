@@ -103,13 +103,17 @@ lazy val root = (project in file("."))
   .aggregate(core, spark, bench)
   .settings(
     publish / skip := true,
+    stageJars / aggregate := false,
     stageJars := {
       val into = (ThisBuild / baseDirectory).value / "python" / "evenkeel" / "jars"
       val jars = Seq((spark / assembly).value, (bench / Compile / packageBin).value)
-      IO.createDirectory(into)
+      // The stamp, which make compares with the sources, is there only while the jars are whole.
+      val stamp = into / ".staged"
+      IO.delete(stamp)
       val wanted = jars.map(_.getName).toSet
       IO.listFiles(into).filterNot(f => wanted(f.getName)).foreach(IO.delete)
-      jars.foreach(j => IO.copyFile(j, into / j.getName, preserveLastModified = true))
+      jars.foreach(j => IO.copyFile(j, into / j.getName))
+      IO.write(stamp, jars.map(_.getName).mkString("", "\n", "\n"))
     })
 
 addCommandAlias("lint", "scalafmtCheckAll; scalafmtSbtCheck; scalafixAll --check")

@@ -1,9 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.spec
 
-import io.evenkeel.core.choices.{HashKind, ShuffleKind}
+import io.evenkeel.core.choices.{HashKind, PkgKind, PotcKind, ShuffleKind}
+import io.evenkeel.core.greedy.{OffGreedyKind, OnGreedyKind}
+import io.evenkeel.core.holistic.{AmKind, CamKind, CmKind, LmKind}
+import io.evenkeel.core.kip.KipKind
+import io.evenkeel.core.prompt.PromptKind
 
 /** Every kind of router the product has. */
 object RouterKinds {
-  val all: Seq[RouterKind] = Seq(HashKind, ShuffleKind)
+  val all: Seq[RouterKind] = Seq(
+    HashKind,
+    ShuffleKind,
+    PkgKind,
+    PotcKind,
+    OnGreedyKind,
+    OffGreedyKind,
+    CmKind,
+    AmKind,
+    CamKind,
+    LmKind,
+    PromptKind,
+    KipKind
+  )
 }
