@@ -31,6 +31,14 @@ class SimulateOptionsSuite extends AnyFunSuite {
     assert(parse("--trace uniform --targets 5,10,50").targets == Seq(5, 10, 50))
   }
 
+  test("the rivals of kip and the packers of Prompt are known beside the product's routers") {
+    val o = parse("--router kip,hash,scan,readj,redist,mixed --trace uniform --batches 20 --force-update")
+    assert(o.routers.map(_.name) == Seq("kip", "hash", "scan", "readj", "redist", "mixed"))
+    assert(o.batches.contains(20) && o.forceUpdate && o.batchRows == 100000)
+    assert(!parse("--trace uniform --router all").routers.exists(_.name == "scan"))
+    assert(parse("--trace uniform --packer time,pkg(d=5)").packers == Seq("time", "pkg(d=5)"))
+  }
+
   test("each mistake is one sentence that says what to write") {
     assert(message("--router hash").contains("add --trace"))
     assert(message("--trace uniform --targets 0").contains("at least 1, not '0'"))

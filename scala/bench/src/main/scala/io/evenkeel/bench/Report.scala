@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.bench
 
+import io.evenkeel.bench.migration.MigrationResult
+import io.evenkeel.bench.prompt.PromptResult
 import io.evenkeel.bench.sim.SimulationResult
 
 /**
@@ -81,6 +83,65 @@ object Report {
       "top_fragments" -> w.topFragments,
       "max_reducer" -> w.maxReducer)
   }
+
+  val migrationColumns: Seq[(String, String)] = Seq(
+    "router" -> "router",
+    "targets" -> "targets",
+    "imbalance" -> "I=(max-avg)/avg",
+    "max_over_bound" -> "max/max(avg,p1)",
+    "migration_first" -> "first migration",
+    "migration_steady" -> "steady migration",
+    "updates" -> "updates",
+    "update_ms" -> "ms/update")
+
+  def migration(r: MigrationResult, rows: Long): Seq[(String, Any)] = Seq(
+    "router" -> r.router,
+    "targets" -> r.targets,
+    "rows" -> rows,
+    "windows" -> r.batches,
+    "imbalance" -> r.imbalance,
+    "max_over_avg" -> r.maxOverAverage,
+    "max_over_bound" -> r.maxOverBound,
+    "migration_first" -> r.migrationFirst,
+    "migration_steady" -> r.migrationSteady,
+    "updates" -> r.updates,
+    "update_ms" -> r.updateMillis)
+
+  /** One line per batch: how it was balanced, and what share of the state moved after it. */
+  def migrationSeries(r: MigrationResult, batchRows: Int): Seq[Seq[(String, Any)]] =
+    r.imbalanceOfBatch.zipWithIndex.map { case (imbalance, b) =>
+      Seq(
+        "router" -> r.router,
+        "targets" -> r.targets,
+        "row" -> (b + 1L) * batchRows,
+        "imbalance" -> imbalance,
+        "migration" -> r.migrationOfUpdate.lift(b).getOrElse(0.0))
+    }
+
+  val packingColumns: Seq[(String, String)] = Seq(
+    "router" -> "packer",
+    "targets" -> "blocks",
+    "bsi" -> "BSI",
+    "bci" -> "BCI",
+    "ksr" -> "KSR",
+    "max_block_over_ideal" -> "max block/ideal",
+    "reduce_hash" -> "reduce max/avg, hash",
+    "reduce" -> "reduce max/avg, Alg. 3")
+
+  def packing(r: PromptResult, blocks: Int): Seq[(String, Any)] = Seq(
+    "router" -> r.packer,
+    "targets" -> blocks,
+    "rows" -> r.rows,
+    "windows" -> r.batches,
+    "bsi" -> r.bsi,
+    "bci" -> r.bci,
+    "ksr" -> r.ksr,
+    "mpi" -> r.mpi,
+    "max_block_over_ideal" -> r.maxBlockOverIdeal,
+    "fewest_keys" -> r.fewestKeys,
+    "reduce_hash" -> r.reduceHash,
+    "reduce" -> r.reduce,
+    "reduce_levelled" -> r.reduceLevelled)
 
   private def toJson(fields: Seq[(String, Any)]): String =
     fields.map { case (name, value) => s""""$name": ${jsonValue(value)}""" }.mkString("{", ", ", "}")

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.bench
 
+import io.evenkeel.bench.migration.{MigrationOptions, MigrationSimulation}
+import io.evenkeel.bench.prompt.PromptSimulation
 import io.evenkeel.bench.sim.{RouteAgreement, RoutingSimulation, SourceFeed, Windowing}
 import io.evenkeel.bench.trace.Traces
 import io.evenkeel.core.SplitMix64
@@ -28,7 +30,9 @@ object Simulate {
     if (args.contains("--help")) println(SimulateOptions.help)
     else {
       val options = SimulateOptions.parse(args)
-      route(options)
+      if (options.packers.nonEmpty) pack(options)
+      else if (options.batches.nonEmpty) repartition(options)
+      else route(options)
     }
 
   private def route(options: SimulateOptions): Unit = {
@@ -53,6 +57,43 @@ object Simulate {
         if (options.series) Report.series(result).foreach(report.add)
       }
     }
+    report.finish()
+  }
+
+  /** A keyed stream whose table may change after each batch (004 §5). */
+  private def repartition(options: SimulateOptions): Unit = {
+    val batches = options.batches.getOrElse(1)
+    val trace = Traces.load(options.traces.head, batches * options.batchRows, options.seed)
+    val cut = trace.grouped(options.batchRows).toArray
+    val report = new Report(options.json, Report.migrationColumns)
+    options.targets.foreach { targets =>
+      val settings = MigrationOptions(
+        targets,
+        options.lambda,
+        options.stateWindow,
+        options.forceUpdate,
+        options.rounds)
+      options.routers.foreach { spec =>
+        val bar =
+          new ProgressBar(cut.length.toLong * options.rounds, spec.toString, ProgressBar.wanted)
+        val result = MigrationSimulation.run(cut, spec, settings, () => bar.advance(1))
+        bar.clear()
+        report.add(Report.migration(result, trace.length.toLong))
+        if (options.series) Report.migrationSeries(result, options.batchRows).foreach(report.add)
+      }
+    }
+    report.finish()
+  }
+
+  /** Micro-batches cut into blocks (002 §4). */
+  private def pack(options: SimulateOptions): Unit = {
+    val rows = options.batches.fold(options.rows)(_ * options.batchRows)
+    val trace = Traces.load(options.traces.head, rows, options.seed)
+    val report = new Report(options.json, Report.packingColumns)
+    for (targets <- options.targets; packer <- options.packers)
+      report.add(Report.packing(
+        PromptSimulation.run(trace, options.batchRows, targets, options.reducers, packer),
+        targets))
     report.finish()
   }
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.bench
 
+import io.evenkeel.bench.migration.BaselineKinds
+import io.evenkeel.bench.prompt.Cutters
 import io.evenkeel.bench.sim.SourceSplit
 import io.evenkeel.bench.trace.Traces
-import io.evenkeel.core.spec.{Nearest, RouterSpec, SpecGrammar}
+import io.evenkeel.core.spec.{Nearest, RouterKinds, RouterSpec, SpecGrammar}
 
 /** The command line of `evenkeel simulate`, parsed and checked. */
 final case class SimulateOptions(
@@ -41,6 +43,7 @@ object SimulateOptions {
     "--source-split" -> "how rows reach the sources: shuffle, key, or edge = by a second column (shuffle)",
     "--rows" -> "rows to route (600000; a file: all of it)",
     "--reducers" -> "number of reducers that merge partial results (1)",
+    "--packer" -> "cut micro-batches of --batch-rows into --targets blocks instead of routing rows",
     "--batches" -> "micro-batches of a repartitioning run (turns that mode on)",
     "--batch-rows" -> "rows per micro-batch (100000)",
     "--lambda" -> "histogram size per target, for kip and its rivals (2)",
@@ -60,10 +63,12 @@ object SimulateOptions {
     }
     (Seq("Usage: evenkeel simulate --router ROUTERS --trace TRACE [options]", "") ++ options ++
       Seq("", "Traces:") ++ Traces.help.map("  " + _) ++
-      Seq("", "Routers:") ++ grammar.kinds.map(k => f"  ${k.name}%-12s ${k.summary}")).mkString("\n")
+      Seq("", "Routers:") ++ grammar.kinds.map(k => f"  ${k.name}%-12s ${k.summary}") ++
+      Seq("", s"Packers: ${Cutters.names.mkString(", ")}, or a router")).mkString("\n")
   }
 
-  val grammar: SpecGrammar = SpecGrammar.product
+  /** What the simulator routes with: the product's routers and the rivals they are compared with. */
+  val grammar: SpecGrammar = new SpecGrammar(RouterKinds.all ++ BaselineKinds.all)
 
   def parse(args: Seq[String]): SimulateOptions = {
     val named = pairs(args)
@@ -121,11 +126,17 @@ object SimulateOptions {
       stateWindow = whole("--state-window", 5, 1),
       forceUpdate = last("--force-update").isDefined,
       rounds = whole("--rounds", 1, 1),
-      packers = Seq.empty,
+      packers = last("--packer").fold(Seq.empty[String])(packers),
       series = last("--series").isDefined,
       agreement = last("--agreement").isDefined,
       state = last("--state").isDefined,
       json = json)
+  }
+
+  private def packers(text: String): Seq[String] = {
+    val names = SpecGrammar.split(text).map(_.trim).filter(_.nonEmpty)
+    names.filterNot(Cutters.isName).foreach(grammar.parse)
+    names
   }
 
   private def targets(text: String): Seq[Int] = text.split(',').toSeq.map(_.trim).map { part =>
@@ -136,7 +147,7 @@ object SimulateOptions {
   }
 
   private def routers(text: String, seed: Long): Seq[RouterSpec] = {
-    val specs = if (text.trim == "all") grammar.kinds.map(_.apply()) else grammar.parseList(text)
+    val specs = if (text.trim == "all") RouterKinds.all.map(_.apply()) else grammar.parseList(text)
     specs.map(_.withDefault("seed", seed.toString))
   }
 

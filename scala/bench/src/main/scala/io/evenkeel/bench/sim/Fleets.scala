@@ -2,6 +2,7 @@
 package io.evenkeel.bench.sim
 
 import io.evenkeel.core.{RouterContext, Routers}
+import io.evenkeel.core.choices.{SharedLoads, SharesLoads}
 import io.evenkeel.core.spec.RouterSpec
 import io.evenkeel.core.table.TableRouter
 
@@ -11,6 +12,11 @@ object Fleets {
   def create(spec: RouterSpec, targets: Int, slides: Int, sources: Int): Fleet = {
     val routers =
       Array.tabulate(sources)(s => Routers.create(spec, RouterContext(targets, slides, s, sources)))
+    val loads = new SharedLoads(targets)
+    routers.foreach {
+      case r: SharesLoads => r.share(loads)
+      case _ =>
+    }
     val tables = routers.collect { case t: TableRouter => t }
     if (tables.length == sources) new TableFleet(tables) else new LoneFleet(routers)
   }
