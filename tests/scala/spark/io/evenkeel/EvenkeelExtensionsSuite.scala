@@ -13,6 +13,7 @@ class EvenkeelExtensionsSuite extends AnyFunSuite {
       .builder()
       .master("local[1]")
       .config("spark.ui.enabled", "false")
+      .config("spark.sql.warehouse.dir", "target/spark-warehouse")
       .config("spark.sql.shuffle.partitions", "2")
     settings.foreach { case (key, value) => builder.config(key, value) }
     val session = builder.getOrCreate()
