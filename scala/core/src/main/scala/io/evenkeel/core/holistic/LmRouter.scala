@@ -2,7 +2,7 @@
 package io.evenkeel.core.holistic
 
 import io.evenkeel.core.RouterContext
-import io.evenkeel.core.choices.TargetHeap
+import io.evenkeel.core.choices.LeastLoaded
 
 /**
  * Hybrid load (001 Alg. 5, Eq. 7-9): the candidate with the least `H = p L' + (1 - p) C'`, where rows `L`
@@ -12,7 +12,7 @@ import io.evenkeel.core.choices.TargetHeap
  * has 0.5 * 0.5 + 0.5 * 1 = 0.75, so a key with these candidates goes to 0.
  *
  * The extremes are kept up exactly without a scan over the targets: within a window counts only grow, so
- * the maximum is a running one and the minimum comes from a [[TargetHeap]].
+ * the maximum is a running one and the minimum comes from a [[LeastLoaded]].
  */
 final class LmRouter private[holistic] (context: RouterContext, d: Int, held: HeldKeys, p: Double)
     extends HolisticRouter(context, LmKind, d, held) {
@@ -58,18 +58,20 @@ final class LmRouter private[holistic] (context: RouterContext, d: Int, held: He
 
 /** Smallest and largest of counts that only grow between two `recount`s. */
 private[holistic] final class Extremes(counts: Array[Long]) {
-  private val heap = new TargetHeap(counts, counts.length)
+  private val least = new LeastLoaded(counts)
   private var largest = 0L
-  heap.addAll()
 
-  def min: Long = counts(heap.least())
+  def min: Long = least.load
 
   def max: Long = largest
 
-  def raised(target: Int): Unit = if (counts(target) > largest) largest = counts(target)
+  def raised(target: Int): Unit = {
+    least.raised(target)
+    if (counts(target) > largest) largest = counts(target)
+  }
 
   def recount(): Unit = {
-    heap.refresh(0)
+    least.recount()
     largest = counts.max
   }
 }
