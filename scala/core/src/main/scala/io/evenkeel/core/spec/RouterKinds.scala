@@ -9,6 +9,7 @@ import io.evenkeel.core.choices.{
   ShuffleKind,
   WChoicesKind
 }
+import io.evenkeel.core.dalton.DaltonKind
 import io.evenkeel.core.greedy.{DaGreedyKind, OffGreedyKind, OnGreedyKind}
 import io.evenkeel.core.holistic.{AmKind, CamKind, CmKind, LmKind}
 import io.evenkeel.core.kip.KipKind
@@ -26,6 +27,7 @@ object RouterKinds {
     OnGreedyKind,
     OffGreedyKind,
     DaGreedyKind,
+    DaltonKind,
     CmKind,
     AmKind,
     CamKind,
