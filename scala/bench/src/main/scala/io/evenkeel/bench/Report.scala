@@ -136,6 +136,7 @@ object Report {
     "bsi" -> r.bsi,
     "bci" -> r.bci,
     "ksr" -> r.ksr,
+    "split_keys" -> r.splitKeys,
     "mpi" -> r.mpi,
     "max_block_over_ideal" -> r.maxBlockOverIdeal,
     "fewest_keys" -> r.fewestKeys,
