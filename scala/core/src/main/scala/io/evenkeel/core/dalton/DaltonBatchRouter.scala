@@ -85,8 +85,8 @@ final class DaltonBatchRouter(spec: RouterSpec, val context: RouterContext) exte
       case HeavyKeys.Top(_) => 1L
       case HeavyKeys.All => Long.MaxValue
     }
-    val found = Vector.newBuilder[TopKeys.Counted]
-    store.listed((key, count) => if (count >= least) found += TopKeys.Counted(key, count, 0): Unit)
+    val found = Vector.newBuilder[CountedKey]
+    store.listed((key, count) => if (count >= least) found += CountedKey(key, count, 0): Unit)
     found.result().sortBy(c => (-c.count, c.key)).take(wanted).map(_.key)
   }
 

@@ -62,6 +62,9 @@ object DaltonKind extends RouterKind("dalton", "a bandit splits heavy keys, a ha
   val forward: Param[Boolean] =
     Param.flag("forward", true, "whether keys that lie on one target may skip the reducers (§4.2)")
 
+  val sync: Param[Boolean] =
+    Param.flag("sync", true, "several agents: whether they learn together (§4.1)")
+
   val merge: Param[MergeRule] = Param.choice[MergeRule](
     "merge",
     MergeRule.Default,
@@ -85,6 +88,7 @@ object DaltonKind extends RouterKind("dalton", "a bandit splits heavy keys, a ha
     store,
     mode,
     forward,
+    sync,
     merge,
     shareLoad,
     seed)

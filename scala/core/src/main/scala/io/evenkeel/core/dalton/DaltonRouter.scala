@@ -20,23 +20,32 @@ import io.evenkeel.core.spec.RouterSpec
  * Guarantees: at most n new heavy keys per STATS_WIN (Thm 3.4), whatever the store; with ε = 0, or when
  * no key reaches the threshold, every row goes where HASH sends it. O(1) per row plus O(log n) when a
  * key's best target changes; O(heavy keys) per slide. Below 4 MiB at n = 128 unless `store=exact`.
+ *
+ * `synced`: a [[DaltonAgent]] ends STATS_WIN and brings the table that all agents share.
  */
-final class DaltonRouter(spec: RouterSpec, val context: RouterContext) extends Router {
+final class DaltonRouter private[dalton] (
+    spec: RouterSpec,
+    val context: RouterContext,
+    synced: Boolean)
+    extends Router {
+
+  def this(spec: RouterSpec, context: RouterContext) = this(spec, context, synced = false)
+
   private val n = context.targets
   private val heavy = spec(DaltonKind.heavy)
   private val forward = spec(DaltonKind.forward)
   private val minStatsRows = math.max(1L, spec(DaltonKind.statsFloor).toLong * n)
   private val statsWindowRows =
-    if (spec(DaltonKind.statsWindow) == 0) Long.MaxValue
+    if (synced || spec(DaltonKind.statsWindow) == 0) Long.MaxValue
     else math.max(minStatsRows, spec(DaltonKind.statsWindow).toLong)
   private val listsKeys = heavy match {
     case HeavyKeys.Top(k) => 8 * math.max(n, k)
-    case _ => 0
+    case _ => if (synced) DaltonAgent.ListedPerTarget * 2 * n else 0
   }
   private val mostNew = if (heavy == HeavyKeys.All) Int.MaxValue else n
 
-  private val bandit = new Bandit(spec, context, context.slides)
-  private val store = new FrequencyStore(n, spec(DaltonKind.store), listsKeys)
+  private[dalton] val bandit = new Bandit(spec, context, context.slides)
+  private[dalton] val store = new FrequencyStore(n, spec(DaltonKind.store), listsKeys)
   private var threshold = if (heavy == HeavyKeys.All) 0L else Long.MaxValue
   private var window = 0L
   private var newHeavy = 0
@@ -66,7 +75,7 @@ final class DaltonRouter(spec: RouterSpec, val context: RouterContext) extends R
   override def endSlide(): Unit = {
     // Differs from the paper: a slide of fewer than `statsFloor` rows per target does not end STATS_WIN.
     // With a threshold of a few rows, chance decides who is heavy and keys are learned anew for ever.
-    if (statsWindowRows == Long.MaxValue && statsRows >= minStatsRows) endStats()
+    if (!synced && statsWindowRows == Long.MaxValue && statsRows >= minStatsRows) endStats()
     bandit.endSlide()
   }
 
@@ -114,6 +123,25 @@ final class DaltonRouter(spec: RouterSpec, val context: RouterContext) extends R
     }
     bandit.endStats(window, math.max(1L, threshold))
     if (heavy == HeavyKeys.Threshold) threshold = math.max(1L, (statsLoad + n - 1) / n)
+    store.close(statsLoad)
+    window += 1
+    newHeavy = 0
+    statsRows = 0
+    statsLoad = 0
+  }
+
+  /** Sets the load that the threshold is an n-th of. */
+  private[dalton] def expectLoad(load: Long): Unit = threshold = math.max(1L, (load + n - 1) / n)
+
+  private[dalton] def rowsInStats: Long = statsRows
+
+  private[dalton] def loadInStats: Long = statsLoad
+
+  /** Begins the next STATS_WIN with all Q rows kept: whoever synchronises decides about them. */
+  private[dalton] def nextStats(): Unit = {
+    (0 until bandit.slots.allocated).foreach { slot =>
+      if (bandit.slots.isActive(slot)) bandit.slots.setFrequency(slot, 0L)
+    }
     store.close(statsLoad)
     window += 1
     newHeavy = 0
