@@ -15,8 +15,8 @@ import io.evenkeel.core.{Hashing, Measures}
  * @param maxBlockExcess largest block - ceil(N/P), the worst of all batches
  * @param fewestKeys fewest keys in a block / floor(K/P), the worst of all batches
  * @param reduceHash largest reduce input / average, all keys hashed
- * @param reduce the same with Alg. 3
- * @param reduceLevelled the same with batch-wide split loads and free choice
+ * @param reduceInRounds the same with Alg. 3 as its text has it
+ * @param reduce the same with Alg. 3 and the batch's split loads known to every map task
  */
 final case class PromptResult(
     packer: String,
@@ -31,8 +31,8 @@ final case class PromptResult(
     maxBlockExcess: Long,
     fewestKeys: Double,
     reduceHash: Double,
-    reduce: Double,
-    reduceLevelled: Double)
+    reduceInRounds: Double,
+    reduce: Double)
 
 /** Cuts a trace into micro-batches and each batch into blocks, and measures the blocks. */
 object PromptSimulation {
@@ -68,8 +68,8 @@ object PromptSimulation {
       batches.map(_.maxBlockExcess).maxOption.getOrElse(0L),
       batches.map(_.fewestKeys).minOption.getOrElse(1.0),
       mean(_.reduceHash),
-      mean(_.reduce),
-      mean(_.reduceLevelled))
+      mean(_.reduceInRounds),
+      mean(_.reduce))
   }
 
   private final case class BatchQuality(
@@ -81,8 +81,8 @@ object PromptSimulation {
       maxBlockExcess: Long,
       fewestKeys: Double,
       reduceHash: Double,
-      reduce: Double,
-      reduceLevelled: Double)
+      reduceInRounds: Double,
+      reduce: Double)
 
   private def measure(cut: Cut, reducers: Int): BatchQuality = {
     val (loads, cards) = (cut.plan.loads, cut.plan.cards)
@@ -97,7 +97,7 @@ object PromptSimulation {
       loads.max - ideal,
       if (floor == 0) 1 else cards.min.toDouble / floor,
       Measures.maxOverAverage(ReduceLoads.hashed(cut, reducers)),
-      Measures.maxOverAverage(ReduceLoads.allocated(cut, reducers)),
+      Measures.maxOverAverage(ReduceLoads.inRounds(cut, reducers)),
       Measures.maxOverAverage(ReduceLoads.levelled(cut, reducers)))
   }
 }

@@ -16,13 +16,13 @@ object ReduceLoads {
     loads
   }
 
-  /** Alg. 3 of 002 in each map task. */
-  def allocated(cut: Cut, reducers: Int): Array[Long] =
+  /** Alg. 3 of 002 in each map task, which knows its own block only. */
+  def inRounds(cut: Cut, reducers: Int): Array[Long] =
     perTask(cut, reducers) { (task, block) =>
       BucketAllocator.allocate(block.keys, block.weights, block.split, reducers, task)
     }
 
-  /** Alg. 3 with the batch's split loads known to every task, and buckets chosen freely. */
+  /** Alg. 3 with the batch's split loads known to every task, and always the least loaded bucket. */
   def levelled(cut: Cut, reducers: Int): Array[Long] = {
     val shared = SplitLoads.of(cut.batch.keys, cut.batch.counts, cut.plan, reducers)
     perTask(cut, reducers) { (task, block) =>
