@@ -10,7 +10,7 @@ import io.evenkeel.core.table.{KeyHistogram, RoutingTable}
 
 class KipSolverSuite extends AnyFunSuite with ScalaCheckPropertyChecks with RouterLaws {
   routerLaws("kip")
-  routerLaws("kip(lambda=2, epsilon=0.001, hosts=3, hostWeights=sampled, sample=300)")
+  routerLaws("kip(lambda=2.5, epsilon=0.001, hosts=3, hostWeights=uniform, sample=300)")
 
   /** The `i`-th key (in the order of ids) whose hash partition among `n` is `partition`. */
   private def keyAt(partition: Int, n: Int, i: Int): Long =
@@ -124,6 +124,22 @@ class KipSolverSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Rout
         if (share > 0 && loads(table.targetOfHost(h)) > maxLoad + 1e-6)
           assert(loads.forall(_ > maxLoad - share - 1e-6))
       }
+    }
+  }
+
+  test("the example of shrunk host weights: 0, 10, 20 become 1.5, 10, 18.5") {
+    val input = new KeyHistogram(Array.emptyLongArray, Array.emptyDoubleArray, 30, Array(0.0, 10.0, 20.0))
+    val rows = HostWeights.Shrunk.shares(input, 3).map(s => math.round(s * 300) / 10.0)
+    assert(rows.toSeq == Seq(1.5, 10.0, 18.5))
+  }
+
+  test("shrunk host weights keep the sum, and are uniform when chance explains their differences") {
+    val lucky = new KeyHistogram(Array.emptyLongArray, Array.emptyDoubleArray, 12, Array(3.0, 4.0, 5.0))
+    assert(HostWeights.Shrunk.shares(lucky, 3).forall(s => math.abs(s - 1.0 / 3) < 1e-12))
+    forAll(cases) { case (histogram, previous, _) =>
+      val (sampled, shrunk) =
+        (HostWeights.Sampled.shares(histogram, previous.hosts), HostWeights.Shrunk.shares(histogram, previous.hosts))
+      assert(math.abs(sampled.sum - shrunk.sum) < 1e-9)
     }
   }
 

@@ -63,9 +63,18 @@ object ReadjKind extends GedikKind("readj", "best single move or swap, again and
 }
 
 object MixedKind extends BaselineKind("mixed", "few moves, bounded table (Fang 2016)") {
-  val params: Seq[Param[_]] = Seq(lambda, sample, seed)
+  val thetaMax: Param[Option[Double]] = Param.custom[Option[Double]](
+    "thetaMax",
+    None,
+    "auto, or a number from 0 to 100",
+    "bound on the relative overload; auto optimises it on the first batch (004 §5)") { text =>
+    if (text.equalsIgnoreCase("auto")) Some(None)
+    else text.toDoubleOption.filter(v => v >= 0 && v <= 100).map(Some(_))
+  }(_.fold("auto")(_.toString))
 
-  def repartitioner(spec: RouterSpec): Repartitioner = new Mixed(spec(lambda))
+  val params: Seq[Param[_]] = Seq(lambda, thetaMax, sample, seed)
+
+  def repartitioner(spec: RouterSpec): Repartitioner = new Mixed(spec(lambda), spec(thetaMax))
 }
 
 /** The baselines of 004 §5: the simulator's grammar is the product's kinds and these. */

@@ -11,7 +11,8 @@ import io.evenkeel.core.table.{KeyHistogram, RoutingTable}
  * target above `(1 + θ_max) avg`, heaviest first; place them, heaviest first, on the least loaded target
  * that can hold them, if need be in exchange for lighter keys, which are then placed in turn. If more than
  * `A_max` keys end off their hash target, do it again with a larger `η`. As in 004 §5, `A_max` is KIP's
- * histogram size and `θ_max` is searched for: the value whose table has the lowest maximum wins.
+ * histogram size and `θ_max` is optimised in advance: on the first batch, the value whose table has the
+ * lowest maximum wins and is kept.
  *
  * It wants to know every key of a batch, not only the heavy ones.
  *
@@ -20,9 +21,10 @@ import io.evenkeel.core.table.{KeyHistogram, RoutingTable}
  * priority `load^β / state` orders keys by load.
  *
  * @param lambda `A_max = λN`
+ * @param thetaMax the bound on the relative overload; nothing to optimise it
  */
-final class Mixed(lambda: Double) extends Repartitioner {
-  private val thetas = Seq(0.0, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8)
+final class Mixed(lambda: Double, thetaMax: Option[Double]) extends Repartitioner {
+  private var thetas = thetaMax.fold(Seq(0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6, 0.8))(Seq(_))
 
   override def heavyKeys(targets: Int): Int = Int.MaxValue
 
@@ -31,9 +33,10 @@ final class Mixed(lambda: Double) extends Repartitioner {
     val limit = Repartitioner.heavyKeys(lambda, n)
     val hash = histogram.keys.map(Hashing.bucket(_, n))
     val now = histogram.keys.map(GedikMethod.targetOf(table, _))
-    val best = thetas
-      .map(theta => new MixedAttempt(histogram.weights, hash, now, n, limit, theta).run())
-      .minBy(places => MixedAttempt.maximum(histogram.weights, places, n))
+    val (theta, best) = thetas
+      .map(t => t -> new MixedAttempt(histogram.weights, hash, now, n, limit, t).run())
+      .minBy { case (_, places) => MixedAttempt.maximum(histogram.weights, places, n) }
+    thetas = Seq(theta)
     val hosts = Array.tabulate(table.hosts)(table.targetOfHost)
     val explicit = best.indices.filter(i => best(i) != hash(i))
     RoutingTable(hosts, n, explicit.map(i => histogram.keys(i) -> Array(best(i))))

@@ -10,10 +10,10 @@ object KipKind extends RouterKind("kip", "keys stay whole, heavy ones get explic
 
   val lambda: Param[Double] = Param.double(
     "lambda",
-    8,
+    2,
     0,
     1024,
-    "λ: heavy keys per target that get a route of their own, B = λN (004 §4; the paper uses 2)")
+    "λ: heavy keys per target that get a route of their own, B = λN (004 §4)")
 
   val epsilon: Param[Option[Double]] = Param.custom[Option[Double]](
     "epsilon",
@@ -25,13 +25,13 @@ object KipKind extends RouterKind("kip", "keys stay whole, heavy ones get explic
   }(_.fold("auto")(_.toString))
 
   val hosts: Param[Int] =
-    Param.int("hosts", 100, 1, 4096, "virtual hosts per target, H/N: the grain in which the tail moves (004 §4)")
+    Param.int("hosts", 16, 1, 4096, "virtual hosts per target, H/N: the grain in which the tail moves (004 §4)")
 
   val hostWeights: Param[HostWeights] = Param.choice[HostWeights](
     "hostWeights",
-    HostWeights.Uniform,
+    HostWeights.Shrunk,
     HostWeights.all.map(w => w.name -> w),
-    "tail on each host: all alike (004 Alg. 1, line 2) or as sampled")
+    "tail on each host: all alike (004 Alg. 1, line 2), as sampled, or sampled less chance")
 
   val sample: Param[Int] =
     Param.int("sample", 10000, 1, 10000000, "rows of each source that are seen before the table is frozen (004 §3)")
