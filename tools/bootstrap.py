@@ -54,10 +54,15 @@ def main(wanted: list[str]) -> None:
         install_packages("docs", "Documentation tools")
 
 
-def check_java() -> None:
+def java_command() -> str:
     """Java as Spark's launcher would choose it: JAVA_HOME first, then the PATH."""
     home = os.environ.get("JAVA_HOME")
-    java = str(Path(home, "bin", "java")) if home else "java"
+    return str(Path(home, "bin", "java")) if home else "java"
+
+
+def check_java() -> None:
+    """Stops with the remedy when Java is missing or too old."""
+    java, home = java_command(), os.environ.get("JAVA_HOME")
     where = f"JAVA_HOME ({home})" if home else "the PATH"
     remedy = (
         f"Install a JDK {JAVA_NEEDED} or newer (Debian, Ubuntu: openjdk-{JAVA_NEEDED}-jdk, "
@@ -101,7 +106,9 @@ def install_packages(group: str, title: str) -> None:
     pins = ROOT / "conf" / f"requirements-{group}.txt"
     stamp = Stamp(VENV / f"packages-{group}.stamp", [pins.read_text()])
     if not stamp.is_fresh():
-        step(title, pip("install", "-r", str(pins)), f"pip-{group}")
+        # The pins of the first group bind every other one, so that no group undoes another.
+        bound = str(ROOT / "conf" / "requirements-dev.txt")
+        step(title, pip("install", "-r", str(pins), "-c", bound), f"pip-{group}")
         stamp.write()
 
 
@@ -124,11 +131,11 @@ def fetch_sbt() -> None:
     ivy = next(VENV.glob("**/pyspark/jars/ivy-*.jar"))
     fresh = TOOLS / "fetched"
     shutil.rmtree(fresh, ignore_errors=True)
-    home = os.environ.get("JAVA_HOME")
-    java = str(Path(home, "bin", "java")) if home else "java"
     coordinates = ["-dependency", "org.scala-sbt", "sbt-launch", version]
     target = ["-cache", str(TOOLS / "ivy"), "-retrieve", str(fresh / "[artifact].[ext]")]
-    step(f"sbt {version} launcher", [java, "-jar", str(ivy), *coordinates, *target], "sbt")
+    step(
+        f"sbt {version} launcher", [java_command(), "-jar", str(ivy), *coordinates, *target], "sbt"
+    )
     fetched = fresh / "sbt-launch.jar"
     if not zipfile.is_zipfile(fetched):
         raise CannotSetUpError(

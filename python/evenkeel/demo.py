@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,7 @@ def run(screen: Console, *, out: Path, targets: int, rows: int) -> None:
             *("--seed", str(SEED)),
         ]
     )
+    (out / "demo.json").write_text(json.dumps(results, indent=1) + "\n")
     screen.print(_table(results))
     screen.print(
         "[dim]imbalance: how much fuller the fullest target is than the average, 0 is ideal. "
