@@ -30,8 +30,12 @@ def main() -> None:
     """Draws the figures that are asked for, all by default."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("papers", nargs="*", choices=[*PAPERS, []], help="papers to draw (all)")
-    parser.add_argument("--out", type=Path, default=ROOT / "docs" / "paper", help="folder of the pages")
-    parser.add_argument("--cache", type=Path, default=ROOT / "out" / "paper", help="kept simulations")
+    parser.add_argument(
+        "--out", type=Path, default=ROOT / "docs" / "paper", help="folder of the pages"
+    )
+    parser.add_argument(
+        "--cache", type=Path, default=ROOT / "out" / "paper", help="kept simulations"
+    )
     parser.add_argument("--stale", action="store_true", help="use results of older jars, too")
     options = parser.parse_args()
     screen = Console()

@@ -214,7 +214,14 @@ def figure_4(sims: Simulations, folder: Path) -> Page:
     page.commands(commands[:1], seeds)
     page.text("The same for the other exponents.")
     page.table(
-        ["exponent", "hash max/avg", "KIP λ=2", "KIP λ=8", "hash / KIP λ=2", "KIP over max(avg, p1)"],
+        [
+            "exponent",
+            "hash max/avg",
+            "KIP λ=2",
+            "KIP λ=8",
+            "hash / KIP λ=2",
+            "KIP over max(avg, p1)",
+        ],
         [
             [
                 s,
@@ -274,7 +281,14 @@ def figure_5(sims: Simulations, folder: Path) -> Page:
     )
     page.commands([command], seeds)
     page.table(
-        ["N", "N / slots", "hash max/avg", "KIP max/avg", "hash: fullest share", "KIP: fullest share"],
+        [
+            "N",
+            "N / slots",
+            "hash max/avg",
+            "KIP max/avg",
+            "hash: fullest share",
+            "KIP: fullest share",
+        ],
         [
             [
                 n,

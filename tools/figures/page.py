@@ -67,9 +67,16 @@ class Page:
 
     def commands(self, commands: Sequence[str], seeds: Sequence[int]) -> None:
         """Adds the command lines that gave the numbers."""
-        self.lines += ["```", *(f"evenkeel simulate {c} --seed S --json" for c in commands), "```", ""]
+        self.lines += [
+            "```",
+            *(f"evenkeel simulate {c} --seed S --json" for c in commands),
+            "```",
+            "",
+        ]
         named = ", ".join(str(s) for s in seeds)
-        self.text(f"S = {named}." if len(seeds) == 1 else f"S = {named}; figures are means over them.")
+        self.text(
+            f"S = {named}." if len(seeds) == 1 else f"S = {named}; figures are means over them."
+        )
 
     def table(self, head: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
         """Adds a table; numbers are printed with the digits that matter."""

@@ -66,12 +66,12 @@ def table_2(sims: Simulations, folder: Path) -> Page:
     page.commands(commands, seeds)
     page.heading("Wikipedia, rows")
     page.table(
-        ["method", *(f"W={w} paper | ours" for w in WORKERS), "ours, mean over time at W=50"],
+        ["method", *(f"W={w} paper / ours" for w in WORKERS), "ours, mean over time at W=50"],
         [
             [
                 name,
                 *(
-                    f"{number(float(PAPER_WP[name][i]))} | "
+                    f"{number(float(PAPER_WP[name][i]))} / "
                     + spread(wp[router, w].all("final_excess_rows"))
                     for i, w in enumerate(WORKERS)
                 ),
@@ -82,12 +82,12 @@ def table_2(sims: Simulations, folder: Path) -> Page:
     )
     page.heading("Twitter, rows below 100 000, else I/m")
     page.table(
-        ["method", *(f"W={w} paper | ours" for w in WORKERS)],
+        ["method", *(f"W={w} paper / ours" for w in WORKERS)],
         [
             [
                 name,
                 *(
-                    f"{_rows_or_share(PAPER_TW[name][i], TW_PAPER_ROWS)} | "
+                    f"{_rows_or_share(PAPER_TW[name][i], TW_PAPER_ROWS)} / "
                     + _rows_or_share(tw[router, w].mean("final_excess_rows"), TW_ROWS)
                     for i, w in enumerate(WORKERS)
                 ),
@@ -192,7 +192,13 @@ def figure_2(sims: Simulations, folder: Path) -> Page:
     page.heading("Mean of I(t)/t")
     page.table(["data", "W", "H", "G", "L5", "L10", "L20", "L5 / G"], rows_out)
     with page.plot(folder, len(traces), width=2.7, height=3) as (_, axes):
-        shades = {"H": "#8a8f98", "G": "#1b7f5c", "L5": "#3c78b4", "L10": "#7d5ba6", "L20": "#d1495b"}
+        shades = {
+            "H": "#8a8f98",
+            "G": "#1b7f5c",
+            "L5": "#3c78b4",
+            "L10": "#7d5ba6",
+            "L20": "#d1495b",
+        }
         for ax, (name, curves) in zip(axes, columns.items(), strict=True):
             for c, values_ in curves.items():
                 ax.plot(WORKERS, values_, "o-", ms=3, color=shades[c], label=c)
@@ -259,11 +265,11 @@ def figure_3(sims: Simulations, folder: Path) -> Page:
                     w,
                     *(m.mean("excess_per_row") for m in (g, local, probed)),
                     f"{same:.3f}",
-                    "0.47 | " + f"{jaccard:.3f}",
+                    "0.47 / " + f"{jaccard:.3f}",
                 ]
             )
     page.heading("Mean of I(t)/t, and agreement of L5 with G")
-    page.table(["data", "W", "G", "L5", "L5P1", "same worker", "Jaccard paper | ours"], rows_out)
+    page.table(["data", "W", "G", "L5", "L5P1", "same worker", "Jaccard paper / ours"], rows_out)
     with page.plot(folder, len(traces), width=3.2, height=3) as (_, axes):
         for ax, (name, (_, _, probe)), table in zip(axes, traces.items(), tables, strict=True):
             for w, style in ((10, "-"), (50, "--")):
@@ -315,12 +321,12 @@ def figure_4(sims: Simulations, folder: Path) -> Page:
     uniform, skewed = tables[: len(sources)], tables[len(sources) :]
     page.heading("Mean of I(t)/t")
     page.table(
-        ["S", *(f"W={w} uniform | skewed" for w in WORKERS)],
+        ["S", *(f"W={w} uniform / skewed" for w in WORKERS)],
         [
             [
                 s,
                 *(
-                    f"{number(uniform[i]['pkg', w].mean('excess_per_row'))} | "
+                    f"{number(uniform[i]['pkg', w].mean('excess_per_row'))} / "
                     + number(skewed[i]["pkg", w].mean("excess_per_row"))
                     for w in WORKERS
                 ),

@@ -45,7 +45,15 @@ def figure_6(sims: Simulations, folder: Path) -> Page:
     )
     page.commands([command], (7,))
     page.table(
-        ["packer", "fragmented keys: paper", "ours", "KSR", "BSI, rows", "keys per block: paper", "BCI"],
+        [
+            "packer",
+            "fragmented keys: paper",
+            "ours",
+            "KSR",
+            "BSI, rows",
+            "keys per block: paper",
+            "BCI",
+        ],
         [
             [
                 title,
@@ -123,7 +131,10 @@ def figure_10(sims: Simulations, folder: Path) -> Page:
             m = table[p, blocks]
             bsi = m.mean("bsi") / table["hash", blocks].mean("bsi")
             bci = m.mean("bci") / table["shuffle", blocks].mean("bci")
-            shown[name, label.split("-1")[0].split("-2")[0] if "cAM" in label else label] = (bsi, bci)
+            shown[name, label.split("-1")[0].split("-2")[0] if "cAM" in label else label] = (
+                bsi,
+                bci,
+            )
             rows.append(
                 [
                     label,

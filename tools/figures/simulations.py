@@ -92,14 +92,18 @@ class Simulations:
             task = bar.add_task(label, total=len(wanted))
 
             def answer(pair: tuple[str, int]) -> list[Row]:
-                lines = self._lines(f"{pair[0]} --seed {pair[1]}")
+                lines = self.lines(*pair)
                 bar.advance(task)
                 return lines
 
             answers = dict(zip(wanted, pool.map(answer, wanted), strict=True))
         return [_table([answers[c, s] for s in seeds]) for c in commands]
 
-    def _lines(self, command: str) -> list[Row]:
+    def lines(self, command: str, seed: int) -> list[Row]:
+        """Every line that one command with one seed writes."""
+        return self._cached(f"{command} --seed {seed}")
+
+    def _cached(self, command: str) -> list[Row]:
         cached = self._folder / f"{hashlib.sha256(command.encode()).hexdigest()[:16]}.json"
         if cached.exists():
             kept = json.loads(cached.read_text())

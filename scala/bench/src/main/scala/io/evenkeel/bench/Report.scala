@@ -3,7 +3,8 @@ package io.evenkeel.bench
 
 import io.evenkeel.bench.migration.MigrationResult
 import io.evenkeel.bench.prompt.PromptResult
-import io.evenkeel.bench.sim.SimulationResult
+import io.evenkeel.bench.sim.{DsyncRound, SimulationResult}
+import io.evenkeel.core.spec.RouterSpec
 
 /**
  * Prints results as they come: one JSON object a line, or rows of a table whose columns are wide enough
@@ -141,8 +142,18 @@ object Report {
     "max_block_over_ideal" -> r.maxBlockOverIdeal,
     "fewest_keys" -> r.fewestKeys,
     "reduce_hash" -> r.reduceHash,
-    "reduce" -> r.reduce,
-    "reduce_levelled" -> r.reduceLevelled)
+    "reduce_in_rounds" -> r.reduceInRounds,
+    "reduce" -> r.reduce)
+
+  val dsyncColumns: Seq[(String, String)] =
+    Seq("router" -> "router", "row" -> "row", "reply_delay" -> "reply delay", "dsync" -> "DSYNC")
+
+  def dsync(router: RouterSpec, targets: Int, r: DsyncRound): Seq[(String, Any)] = Seq(
+    "router" -> router,
+    "targets" -> targets,
+    "row" -> r.row,
+    "reply_delay" -> r.replyDelay,
+    "dsync" -> r.dsync)
 
   private def toJson(fields: Seq[(String, Any)]): String =
     fields.map { case (name, value) => s""""$name": ${jsonValue(value)}""" }.mkString("{", ", ", "}")

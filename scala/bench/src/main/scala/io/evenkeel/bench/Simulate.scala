@@ -3,9 +3,16 @@ package io.evenkeel.bench
 
 import io.evenkeel.bench.migration.{MigrationOptions, MigrationSimulation}
 import io.evenkeel.bench.prompt.PromptSimulation
-import io.evenkeel.bench.sim.{RouteAgreement, RoutingSimulation, SourceFeed, Windowing}
+import io.evenkeel.bench.sim.{
+  DsyncSimulation,
+  RouteAgreement,
+  RoutingSimulation,
+  SourceFeed,
+  Windowing
+}
 import io.evenkeel.bench.trace.Traces
 import io.evenkeel.core.SplitMix64
+import io.evenkeel.core.dalton.DaltonKind
 import io.evenkeel.core.spec.SpecException
 
 /** `evenkeel simulate`: routes a trace through one or more routers and prints what it measured. */
@@ -32,14 +39,19 @@ object Simulate {
       val options = SimulateOptions.parse(args)
       if (options.packers.nonEmpty) pack(options)
       else if (options.batches.nonEmpty) repartition(options)
+      else if (options.replyDelays.nonEmpty) adaptDsync(options)
       else route(options)
     }
 
-  private def route(options: SimulateOptions): Unit = {
+  private def feedOf(options: SimulateOptions): SourceFeed = {
     val traces = options.traces.zipWithIndex.map { case (t, i) =>
       Traces.load(t, perTrace(options), options.seed + i)
     }
-    val feed = SourceFeed(traces, options.sources, options.split, edgeColumn(options))
+    SourceFeed(traces, options.sources, options.split, edgeColumn(options))
+  }
+
+  private def route(options: SimulateOptions): Unit = {
+    val feed = feedOf(options)
     val report = new Report(options.json, Report.routingColumns)
     options.targets.foreach { targets =>
       val simulation = new RoutingSimulation(
@@ -82,6 +94,20 @@ object Simulate {
         if (options.series) Report.migrationSeries(result, options.batchRows).foreach(report.add)
       }
     }
+    report.finish()
+  }
+
+  /** How often Dalton's agents synchronise while the reducer's latency changes (000 Fig. 14b). */
+  private def adaptDsync(options: SimulateOptions): Unit = {
+    val feed = feedOf(options)
+    val report = new Report(options.json, Report.dsyncColumns)
+    for (targets <- options.targets; spec <- options.routers)
+      if (spec.kind != DaltonKind)
+        throw new UsageException(s"--reply-delays is about dalton, not $spec.")
+      else
+        new DsyncSimulation(spec, targets, feed, options.slide)
+          .run(options.replyDelays)
+          .foreach(round => report.add(Report.dsync(spec, targets, round)))
     report.finish()
   }
 

@@ -26,6 +26,7 @@ final case class SimulateOptions(
     forceUpdate: Boolean,
     rounds: Int,
     packers: Seq[String],
+    replyDelays: Seq[Int],
     series: Boolean,
     agreement: Boolean,
     state: Boolean,
@@ -43,6 +44,7 @@ object SimulateOptions {
     "--source-split" -> "how rows reach the sources: shuffle, key, or edge = by a second column (shuffle)",
     "--rows" -> "rows to route (600000; a file: all of it)",
     "--reducers" -> "number of reducers that merge partial results (1)",
+    "--reply-delays" -> "how dalton's DSYNC adapts: rows until a reply arrives, one value after the other",
     "--packer" -> "cut micro-batches of --batch-rows into --targets blocks instead of routing rows",
     "--batches" -> "micro-batches of a repartitioning run (turns that mode on)",
     "--batch-rows" -> "rows per micro-batch (100000)",
@@ -100,7 +102,7 @@ object SimulateOptions {
     SimulateOptions(
       routers = routers(last("--router").getOrElse("all"), seed),
       traces = traces,
-      targets = targets(last("--targets").getOrElse("64")),
+      targets = wholes("--targets", last("--targets").getOrElse("64")),
       window = window,
       slide = slide,
       seed = seed,
@@ -127,6 +129,7 @@ object SimulateOptions {
       forceUpdate = last("--force-update").isDefined,
       rounds = whole("--rounds", 1, 1),
       packers = last("--packer").fold(Seq.empty[String])(packers),
+      replyDelays = last("--reply-delays").fold(Seq.empty[Int])(wholes("--reply-delays", _)),
       series = last("--series").isDefined,
       agreement = last("--agreement").isDefined,
       state = last("--state").isDefined,
@@ -139,12 +142,13 @@ object SimulateOptions {
     names
   }
 
-  private def targets(text: String): Seq[Int] = text.split(',').toSeq.map(_.trim).map { part =>
-    part.toIntOption
-      .filter(_ >= 1)
-      .getOrElse(
-        throw new UsageException(s"--targets must be a whole number of at least 1, not '$part'."))
-  }
+  private def wholes(name: String, text: String): Seq[Int] =
+    text.split(',').toSeq.map(_.trim).map { part =>
+      part.toIntOption
+        .filter(_ >= 1)
+        .getOrElse(
+          throw new UsageException(s"$name must be a whole number of at least 1, not '$part'."))
+    }
 
   private def routers(text: String, seed: Long): Seq[RouterSpec] = {
     val specs = if (text.trim == "all") RouterKinds.all.map(_.apply()) else grammar.parseList(text)
