@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """`make paper`: the papers' tables and figures from our simulator, into docs/paper.
 
-What a figure needs is simulated once and kept in out/paper, so an interrupted run goes on where it was.
+What a figure needs is simulated once and kept in out/paper, so an interrupted run goes on where it
+was.
 """
 
 from __future__ import annotations
@@ -11,10 +12,11 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+from rich.console import Console
+
 from figures import dalton, holistic, kip, pkg, prompt
 from figures.page import Page
 from figures.simulations import Simulations
-from rich.console import Console
 
 ROOT = Path(__file__).resolve().parent.parent
 PAPERS: dict[str, tuple[str, tuple[Callable[[Simulations, Path], Page], ...]]] = {
@@ -50,18 +52,18 @@ def main() -> None:
 
 
 def _index(folder: Path) -> None:
-    """Lists every page with its verdict, read back from the pages so that one paper can be redone."""
+    """Lists every page with its verdict, read from the pages so that one paper can be redone."""
     lines = [
         "# The papers' figures, redone",
         "",
-        "`make paper` draws these pages from `evenkeel simulate`. They show the *quality* side: imbalance",
-        "I = (max - avg) / avg, fragments per key Γ/K, partials at the busiest reducer, state moved.",
-        "Throughput and latency need a cluster and are not measured here; where a figure shows them, the",
-        "page shows what stands behind them.",
+        "`make paper` draws these pages from `evenkeel simulate`. They show the *quality* side:",
+        "imbalance I = (max - avg) / avg, fragments per key Γ/K, partials at the busiest reducer,",
+        "state moved. Throughput and latency need a cluster and are not measured here; where a",
+        "figure shows them, the page shows what stands behind them.",
         "",
-        "Most figures exist only as images: what the papers state in words, tables or captions is what we",
-        "compare with. The papers' data sets cannot be had, so stand-ins have their number of keys and",
-        "the share of their top key, drawn in random order.",
+        "Most figures exist only as images: we compare with what the papers state in words, tables",
+        "or captions. Their data sets cannot be had: stand-ins have their number of keys and the",
+        "share of their top key, drawn in random order.",
     ]
     for paper, (title, _) in PAPERS.items():
         lines += ["", f"## {paper}: {title}", "", "| figure | verdict |", "|---|---|"]

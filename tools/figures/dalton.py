@@ -18,9 +18,9 @@ DATA = {
     "Zipf 1.5": "zipf:1.5:100000",
 }
 UNIFORM, ZIPF = DATA["uniform"], DATA["Zipf 1.5"]
-NOT_MEASURED = """The paper plots throughput, which is not measured here. A stage runs as fast as its fullest
-combiner and its busiest reducer, so what stands behind the bars is I, Γ/K, and n / (1 + I), the number of
-combiners' worth of work that the fullest one allows."""
+NOT_MEASURED = """The paper plots throughput, which is not measured here. A stage runs as fast
+as its fullest combiner and its busiest reducer, so what stands behind the bars is I, Γ/K, and n
+/ (1 + I), the number of combiners' worth of work that the fullest one allows."""
 
 
 def _targets(targets: tuple[int, ...]) -> str:
@@ -40,10 +40,10 @@ def figure_7(sims: Simulations, folder: Path) -> Page:
         split=("dalton", "dagreedy", "pkg", "cm", "shuffle"),
         whole=("hash", "cam"),
         time="--window 60000 --slide 1000 --rows 480000",
-        intro="""Window 60 s, slide 1 s; at one row per ms (inferred from the authors' source) that is
-        60 000 and 1 000 rows. Stated: on Zipf data Dalton has 1.5 to 6.7 times the throughput of the
-        others; hashing does not scale on skewed data; key splitting balances but splits too much on
-        uniform data; Dalton on uniform data behaves almost like hashing.""",
+        intro="""Window 60 s, slide 1 s; at one row per ms (inferred from the authors' source)
+        that is 60 000 and 1 000 rows. Stated: on Zipf data Dalton has 1.5 to 6.7 times the
+        throughput of the others; hashing does not scale on skewed data; key splitting balances
+        but splits too much on uniform data; Dalton on uniform data behaves almost like hashing.""",
     )
 
 
@@ -56,9 +56,10 @@ def figure_8(sims: Simulations, folder: Path) -> Page:
         split=("dalton(mode=batch)", "prompt", "pkg", "shuffle"),
         whole=("hash", "cam"),
         time="--window 10000 --slide 10000 --rows 200000",
-        intro="""Every micro-batch is seen whole before it is split, and is a window of its own; the size
-        is not stated, here it is 10 000 rows. Stated: Dalton has 1.6 to 2.1 times the throughput of the
-        others on Zipf data; differences are smaller than in Fig. 7, as all need a final step.""",
+        intro="""Every micro-batch is seen whole before it is split, and is a window of its own;
+        the size is not stated, here it is 10 000 rows. Stated: Dalton has 1.6 to 2.1 times the
+        throughput of the others on Zipf data; differences are smaller than in Fig. 7, as all
+        need a final step.""",
     )
 
 
@@ -138,10 +139,11 @@ def _scaling(
     )
     page.judge(
         "Reproduced against hashing and two choices, not against the best",
-        f"""On Zipf 1.5 at 64 slots Dalton gets {number(worth)} combiners' worth of work where hash gets
-        {number(rivals["hash"])}, cam {number(rivals["cam"])} and pkg {number(rivals["pkg"])}: those do
-        not scale, as stated. On uniform data Dalton {"routes like hash (Γ/K 1)" if same else "splits few keys"}
-        where pkg and shuffle split most keys."""
+        f"""On Zipf 1.5 at 64 slots Dalton gets {number(worth)} combiners' worth of work where
+        hash gets {number(rivals["hash"])}, cam {number(rivals["cam"])} and pkg
+        {number(rivals["pkg"])}: those do not scale, as stated. On uniform data Dalton
+        {"routes like hash (Γ/K 1)" if same else "splits few keys"} where pkg and shuffle split
+        most keys."""
         + (
             f" In balance it is beaten ({better}, I of Dalton against theirs): the paper compares "
             "throughput, in which their cost per row counts."
@@ -188,12 +190,13 @@ def figure_9(sims: Simulations, folder: Path) -> Page:
     commands = [f"{c} --targets 56 --reducers 8 --series" for c in panels.values()]
     tables = sims.tables(commands, seeds=seeds, label="000 Fig. 9")
     page.text(
-        """Throughput over time in the paper, I over time here. Stated: on the switch to Zipf all routers
-        drop; only Dalton and DAGreedy adapt; Dalton is above DAGreedy on skewed data and like hashing on
-        uniform data; 1.3-6 times the others in (a), 1.1-1.8 in (b) and (c), 1.1-1.3 in (d). The paper
-        changes the distribution every 1000 s; here every 300 000 rows (d: 180 000, with fresh heavy
-        keys). Exponents of (d) are drawn from [0.5, 1.5]. (c) is Correlation Clustering in the paper,
-        whose quadratic work per key is outside a router simulator: rows are counted.""",
+        """Throughput over time in the paper, I over time here. Stated: on the switch to Zipf
+        all routers drop; only Dalton and DAGreedy adapt; Dalton is above DAGreedy on skewed
+        data and like hashing on uniform data; 1.3-6 times the others in (a), 1.1-1.8 in (b) and
+        (c), 1.1-1.3 in (d). The paper changes the distribution every 1000 s; here every 300 000
+        rows (d: 180 000, with fresh heavy keys). Exponents of (d) are drawn from [0.5, 1.5].
+        (c) is Correlation Clustering in the paper, whose quadratic work per key is outside a
+        router simulator: rows are counted.""",
         NOT_MEASURED,
     )
     page.commands(commands, seeds)
@@ -203,10 +206,8 @@ def figure_9(sims: Simulations, folder: Path) -> Page:
         for (router, n), m in table.items():
             at, imbalance = m.over_time("imbalance")
             gamma = m.over_time("gamma_per_key")[1]
-            if title.startswith("(d)"):
-                groups = [list(range(len(at)))]
-            else:
-                groups = _phases(at, 300_000)
+            whole = [list(range(len(at)))]
+            groups = whole if title.startswith("(d)") else list(_phases(at, 300_000))
             rows.append(
                 [
                     router,
@@ -252,11 +253,11 @@ def figure_9(sims: Simulations, folder: Path) -> Page:
     page.judge(
         "Reproduced, except Dalton above DAGreedy",
         f"""On the switch to Zipf hash, cam and pkg go to I {number(mean("hash", later))},
-        {number(mean("cam", later))} and {number(mean("pkg", later))} and stay there; Dalton is at
-        {number(mean("dalton", switch))} in the window of the switch and {number(mean("dalton", later))}
-        later, DAGreedy at {number(mean("dagreedy", switch))} and {number(mean("dagreedy", later))}. On
-        uniform data Dalton equals hash. That Dalton beats DAGreedy is a matter of cost per row in the
-        authors' code, not of balance.""",
+        {number(mean("cam", later))} and {number(mean("pkg", later))} and stay there; Dalton is
+        at {number(mean("dalton", switch))} in the window of the switch and
+        {number(mean("dalton", later))} later, DAGreedy at {number(mean("dagreedy", switch))}
+        and {number(mean("dagreedy", later))}. On uniform data Dalton equals hash. That Dalton
+        beats DAGreedy is a matter of cost per row in the authors' code, not of balance.""",
     )
     return page
 
@@ -294,11 +295,12 @@ def figure_10(sims: Simulations, folder: Path) -> Page:
     (heavy,) = sims.tables([by_top], seeds=seeds, label="000 Fig. 10c")
     uniform, zipf = sims.tables(by_size, seeds=seeds, label="000 Fig. 10ab")
     page.text(
-        """(a), (b): time to keep the statistics of 100M rows, by STATS_WIN and structure, in the paper; the
-        right structure saves up to 24 s. Here: I, Γ/K and ns per routed row. (c): latency and throughput
-        by the number of keys the bandit gets, on Zipf 1.0; stated: best at 4, which is also what the
-        threshold L/n picks; more than 600 distinct keys in a slide.""",
-        "Time of a stage is not measured here; ns/row is the router's own CPU time on this machine.",
+        """(a), (b): time to keep the statistics of 100M rows, by STATS_WIN and structure, in
+        the paper; the right structure saves up to 24 s. Here: I, Γ/K and ns per routed row.
+        (c): latency and throughput by the number of keys the bandit gets, on Zipf 1.0; stated:
+        best at 4, which is also what the threshold L/n picks; more than 600 distinct keys in a
+        slide.""",
+        "Time of a stage is not measured; ns/row is the router's own CPU time on this machine.",
     )
     page.commands([by_top, *by_size], seeds)
     page.heading("(c) keys sent to the bandit, Zipf 1.0, n = 56")
@@ -374,12 +376,12 @@ def figure_10(sims: Simulations, folder: Path) -> Page:
     best = tops[curve.index(min(curve))]
     page.judge(
         "Quality side shown; the paper's curves are time",
-        f"""I falls from {number(curve[0])} with one key in the bandit to {number(curve[2])} with 4 and
-        {number(curve[3])} with 8 (least at {best}: {number(min(curve))}); every further key costs
-        fragments (Γ/K {heavy[routers[2], 56].mean("gamma_per_key"):.3f} at 4,
+        f"""I falls from {number(curve[0])} with one key in the bandit to {number(curve[2])}
+        with 4 and {number(curve[3])} with 8 (least at {best}: {number(min(curve))}); every
+        further key costs fragments (Γ/K {heavy[routers[2], 56].mean("gamma_per_key"):.3f} at 4,
         {heavy[routers[-1], 56].mean("gamma_per_key"):.3f} at 256). The threshold scores
-        {number(heavy["dalton(statsFloor=0)", 56].mean("imbalance"))}. Short STATS_WIN on uniform data
-        sends keys to the bandit by chance, which is why ours has a floor.""",
+        {number(heavy["dalton(statsFloor=0)", 56].mean("imbalance"))}. Short STATS_WIN on
+        uniform data sends keys to the bandit by chance, which is why ours has a floor.""",
     )
     return page
 
@@ -396,11 +398,12 @@ def figure_11(sims: Simulations, folder: Path) -> Page:
     ]
     tables = sims.tables(commands, seeds=seeds, label="000 Fig. 11")
     page.text(
-        """Variants: all keys through the bandit ("non-hybrid"), no forwarding of tail keys past the
-        reducers, full Dalton. Stated: tracking heavy hitters brings 1.2 times the throughput on average,
-        forwarding 3 times on T4SA (2.7 with both, elsewhere in the text). Throughput is not measured
-        here; forwarding changes no route, only what the reducers get, and so the table shows the
-        busiest of 8 reducers: all partials without forwarding, those of split keys with it.""",
+        """Variants: all keys through the bandit ("non-hybrid"), no forwarding of tail keys past
+        the reducers, full Dalton. Stated: tracking heavy hitters brings 1.2 times the
+        throughput on average, forwarding 3 times on T4SA (2.7 with both, elsewhere in the
+        text). Throughput is not measured here; forwarding changes no route, only what the
+        reducers get, and so the table shows the busiest of 8 reducers: all partials without
+        forwarding, those of split keys with it.""",
     )
     page.commands(commands, seeds)
     rows: list[list[object]] = []
@@ -440,10 +443,10 @@ def figure_11(sims: Simulations, folder: Path) -> Page:
         axes[0].legend(fontsize=7)
     page.judge(
         "Reproduced in direction",
-        f"""Forwarding takes {number(min(relief.values()))} to {number(max(relief.values()))} times the
-        partials off the busiest reducer and changes nothing else. Sending every key to the bandit buys
-        balance with many more fragments. The factors 1.2 and 3 are throughput of a cluster and cannot be
-        checked here.""",
+        f"""Forwarding takes {number(min(relief.values()))} to {number(max(relief.values()))}
+        times the partials off the busiest reducer and changes nothing else. Sending every key
+        to the bandit buys balance with many more fragments. The factors 1.2 and 3 are
+        throughput of a cluster and cannot be checked here.""",
     )
     return page
 
@@ -471,9 +474,10 @@ def figure_13(sims: Simulations, folder: Path) -> Page:
     commands = [f'--router "{",".join(routers)}" {case} {TWO}' for case in cases.values()]
     tables = sims.tables(commands, seeds=seeds, label="000 Fig. 13")
     page.text(
-        """Window 60 s, slide 20 s, two partitioners, each fed one row per ms: 120 000 and 40 000 rows
-        together. Stated (§5.4): Dalton has 1.4 to 3.4 times the throughput of the others and is best in
-        both; in (i) hashing is above DAGreedy, in (ii) below. Agents synchronise every 10 s.""",
+        """Window 60 s, slide 20 s, two partitioners, each fed one row per ms: 120 000 and 40
+        000 rows together. Stated (§5.4): Dalton has 1.4 to 3.4 times the throughput of the
+        others and is best in both; in (i) hashing is above DAGreedy, in (ii) below. Agents
+        synchronise every 10 s.""",
         NOT_MEASURED,
     )
     page.commands(commands, seeds)
@@ -509,8 +513,9 @@ def figure_13(sims: Simulations, folder: Path) -> Page:
         "Reproduced against hashing, not against DAGreedy",
         f"""Dalton has I {number(values[0][0])} and {number(values[1][0])} where hash has
         {number(values[0][-1])} and {number(values[1][-1])}, PKG {number(values[0][4])} and
-        {number(values[1][4])}. DAGreedy balances to {number(values[0][3])} and {number(values[1][3])}: below
-        hash in both cases, so that hashing is above it in (i) must come from its cost per row.""",
+        {number(values[1][4])}. DAGreedy balances to {number(values[0][3])} and
+        {number(values[1][3])}: below hash in both cases, so that hashing is above it in (i)
+        must come from its cost per row.""",
     )
     return page
 
@@ -533,11 +538,12 @@ def figure_14(sims: Simulations, folder: Path) -> Page:
     )
     rounds = sims.lines(adaptive, 7)
     page.text(
-        """(a) Throughput against DSYNC for two agents. Stated: never synchronising is worst, more often is
-        better down to 10 s, then the overhead shows. Here I and Γ/K; overhead is not simulated. DSYNC is
-        in rows of one source (1 per ms). In (ii) both sources see uniform and Zipf rows, here in turns of
-        101 rows. (b) DSYNC adapts to the reducer's latency: it starts at 20 s, goes to 10, to 20 when the
-        latency doubles, to 40 when it is four times as long, and back to 10.""",
+        """(a) Throughput against DSYNC for two agents. Stated: never synchronising is worst,
+        more often is better down to 10 s, then the overhead shows. Here I and Γ/K; overhead is
+        not simulated. DSYNC is in rows of one source (1 per ms). In (ii) both sources see
+        uniform and Zipf rows, here in turns of 101 rows. (b) DSYNC adapts to the reducer's
+        latency: it starts at 20 s, goes to 10, to 20 when the latency doubles, to 40 when it is
+        four times as long, and back to 10.""",
     )
     page.commands([*commands, adaptive], seeds)
     page.heading("(a) I, Γ/K, most fragments")
@@ -601,10 +607,11 @@ def figure_14(sims: Simulations, folder: Path) -> Page:
     )
     page.judge(
         "(b) reproduced" + ("" if holds else " in part") + ", (a) as measured",
-        f"""Adaptive DSYNC runs {shown} (paper 20 → 10 → 20 → 40 → 10, which does not show the step in
-        between). Never synchronising gives I {number(scores[0][0])} and {number(scores[1][0])}, every 10 s
-        {number(scores[0][4])} and {number(scores[1][4])}, every second {number(scores[0][6])} and
-        {number(scores[1][6])}. DSYNC is also STATS_WIN, so it sets how long a heavy key is remembered, too.""",
+        f"""Adaptive DSYNC runs {shown} (paper 20 → 10 → 20 → 40 → 10, which does not show the
+        step in between). Never synchronising gives I {number(scores[0][0])} and
+        {number(scores[1][0])}, every 10 s {number(scores[0][4])} and {number(scores[1][4])},
+        every second {number(scores[0][6])} and {number(scores[1][6])}. DSYNC is also STATS_WIN,
+        so it sets how long a heavy key is remembered, too.""",
     )
     return page
 
@@ -615,7 +622,8 @@ def figure_15(sims: Simulations, folder: Path) -> Page:
     seeds = (7, 8, 9)
     counts = (1, 2, 4, 8)
     commands = [
-        '--router "dalton(statsWindow=10000),dalton(statsWindow=10000, merge=weighted),dalton(sync=off)" '
+        '--router "dalton(statsWindow=10000),dalton(statsWindow=10000, merge=weighted),'
+        'dalton(sync=off)" '
         + (
             f"--trace alternate:{UNIFORM},{ZIPF}"
             if p == 1
@@ -626,11 +634,12 @@ def figure_15(sims: Simulations, folder: Path) -> Page:
     ]
     tables = sims.tables(commands, seeds=seeds, label="000 Fig. 15")
     page.text(
-        """The one figure of 000 whose axes are quality: imbalance and the fragments of the most frequent
-        key over time, for several numbers of partitioners P; half of them see uniform rows, half Zipf 1.5
-        with the same keys; with P = 1 the two alternate. Values are in the image only. Stated: all
-        converge; I with P = 2 is slightly above P = 1 and does not grow beyond; P = 1 converges fastest.
-        Window and slide are 20 s of each source here, so that the curve has a point every 20 s.""",
+        """The one figure of 000 whose axes are quality: imbalance and the fragments of the most
+        frequent key over time, for several numbers of partitioners P; half of them see uniform
+        rows, half Zipf 1.5 with the same keys; with P = 1 the two alternate. Values are in the
+        image only. Stated: all converge; I with P = 2 is slightly above P = 1 and does not grow
+        beyond; P = 1 converges fastest. Window and slide are 20 s of each source here, so that
+        the curve has a point every 20 s.""",
     )
     page.commands(commands, seeds)
     page.heading("Second half of the run")
@@ -664,10 +673,11 @@ def figure_15(sims: Simulations, folder: Path) -> Page:
     grows = default[-1] > 1.3 * default[1]
     page.judge(
         "Reproduced in part" if grows or default[1] > 2 * default[0] else "Reproduced",
-        f"""I settles at {", ".join(number(v) for v in default)} for P = 1, 2, 4, 8 with the default merge
-        ({", ".join(number(level[p, "dalton(statsWindow=10000, merge=weighted)"]) for p in counts)} with
-        the weighted one, {", ".join(number(level[p, "dalton(sync=off)"]) for p in counts)} without
-        synchronising). The paper states the order only.""",
+        f"""I settles at {", ".join(number(v) for v in default)} for P = 1, 2, 4, 8 with the
+        default merge
+        ({", ".join(number(level[p, "dalton(statsWindow=10000, merge=weighted)"]) for p in counts)}
+        with the weighted one, {", ".join(number(level[p, "dalton(sync=off)"]) for p in counts)}
+        without synchronising). The paper states the order only.""",
     )
     return page
 

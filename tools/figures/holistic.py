@@ -36,18 +36,19 @@ def figure_7(sims: Simulations, folder: Path) -> Page:
     tables = sims.tables(drawn, label="001 Fig. 7")
     by_order, by_chance = tables[: len(seeds)], tables[len(seeds) :]
     page.text(
-        """Rows above the average on the fullest worker, divided by the same of hashing (FLD). No number is
-        printed; the claims (§6.1.2): all are below 1; AM-2 with HyperLogLog is clearly worse than AM-2.
-        The query groups 110 000 orders of a few lines each, one window. Stand-ins: (A) lines of an order
-        side by side, 1 to 7 of them, as TPC-H makes them; (B) 300 000 rows of uniform keys. "Average of 7
-        runs without the smallest and largest" (§5), so here too.""",
+        """Rows above the average on the fullest worker, divided by the same of hashing (FLD).
+        No number is printed; the claims (§6.1.2): all are below 1; AM-2 with HyperLogLog is
+        clearly worse than AM-2. The query groups 110 000 orders of a few lines each, one
+        window. Stand-ins: (A) lines of an order side by side, 1 to 7 of them, as TPC-H makes
+        them; (B) 300 000 rows of uniform keys. "Average of 7 runs without the smallest and
+        largest" (§5), so here too.""",
     )
     page.commands(
         [drawn[0].replace("-1.i32", "-S.i32"), drawn[-1].replace("-7.i32", "-S.i32")], seeds
     )
     page.text(
-        """The files hold little-endian int32 ids, other ones for each S, so that hashing varies, too; the
-        script writes them."""
+        """The files hold little-endian int32 ids, other ones for each S, so that hashing
+        varies, too; the script writes them."""
     )
     rows: list[list[object]] = []
     means: dict[tuple[str, int, str], float] = {}
@@ -81,10 +82,10 @@ def figure_7(sims: Simulations, folder: Path) -> Page:
     worse = sum(means["AM-2-H", w, k] > means["AM-2", w, k] for w in WORKERS for k in "AB")
     page.judge(
         "Reproduced" if below and worse == 6 else "Reproduced in part",
-        f"""{"All routers are" if below else "Not all routers are"} below hashing; AM-2-H is worse than
-        AM-2 in {worse} of 6 cases. cAM, which looks at rows, is far better than AM, which looks at keys
-        and therefore keeps the spread of rows per key. In absolute terms there is little to win: hashing
-        itself is only a few per cent off.""",
+        f"""{"All routers are" if below else "Not all routers are"} below hashing; AM-2-H is
+        worse than AM-2 in {worse} of 6 cases. cAM, which looks at rows, is far better than AM,
+        which looks at keys and therefore keeps the spread of rows per key. In absolute terms
+        there is little to win: hashing itself is only a few per cent off.""",
     )
     return page
 
@@ -116,13 +117,13 @@ def table_4(sims: Simulations, folder: Path) -> Page:
     (table,) = sims.tables([command], label="001 Table 4")
     scale = 8_100_000 / keys
     page.text(
-        """Memory in MB when all 8.1M groups of a window are held, each on both of its candidates (CM, LM)
-        or one (AM). The paper's cells are arithmetic: 8.1M x 15 bytes x copies, and workers x 4096
-        registers x 5 bits. Ours is the size of the routers' snapshots: what they hold, without the slack
-        of a hash table.""",
-        f"""{keys // 1000} thousand groups are routed {passes} times over, so that CM and LM come to hold
-        most of them twice. Exact sets grow linearly, so their size is multiplied by {scale:.0f}; sketches
-        do not grow.""",
+        """Memory in MB when all 8.1M groups of a window are held, each on both of its
+        candidates (CM, LM) or one (AM). The paper's cells are arithmetic: 8.1M x 15 bytes x
+        copies, and workers x 4096 registers x 5 bits. Ours is the size of the routers'
+        snapshots: what they hold, without the slack of a hash table.""",
+        f"""{keys // 1000} thousand groups are routed {passes} times over, so that CM and LM
+        come to hold most of them twice. Exact sets grow linearly, so their size is multiplied
+        by {scale:.0f}; sketches do not grow.""",
     )
     page.commands([command], (7,))
 
@@ -159,16 +160,15 @@ def table_4(sims: Simulations, folder: Path) -> Page:
         ax.set(yscale="log", ylabel="MB at 32 workers")
         ax.set_xticks(range(len(names)), list(names), fontsize=7)
         ax.legend(fontsize=7)
-    ratio = megabytes("CM-2", 8) / megabytes("AM-2", 8)
     sketch = megabytes("AM-2-H", 32) / paper["AM-2-H"][2]
     each = megabytes("AM-2", 8) / 8.1
     sketch = megabytes("AM-2-H", 32) / paper["AM-2-H"][2]
     page.judge(
         "Sketches reproduced, exact sets smaller",
-        f"""Our exact form is one map from a key's hash to the candidates that hold it, {number(each)} bytes
-        a key whether it lies on one or two of them, so CM and LM need no more than AM and 2 : 1 is gone.
-        Sketches grow with the workers as printed, at {number(sketch)} times the size: a byte per register
-        instead of 5 bits.""",
+        f"""Our exact form is one map from a key's hash to the candidates that hold it,
+        {number(each)} bytes a key whether it lies on one or two of them, so CM and LM need no
+        more than AM and 2 : 1 is gone. Sketches grow with the workers as printed, at
+        {number(sketch)} times the size: a byte per register instead of 5 bits.""",
     )
     return page
 

@@ -54,14 +54,16 @@ def table_2(sims: Simulations, folder: Path) -> Page:
     wp, tw = sims.tables(commands, seeds=seeds, label="003 Table II")
     (counters,) = sims.tables(memory, label="003 counters")
     page.text(
-        """The paper prints I, the rows of the fullest worker above the average, for loads counted since
-        the start and one source that knows all loads. Its text calls the values an average over time,
-        but they are the imbalance at the *last* row: they equal the floors (p1/2 - 1/W) m of PKG and
-        (p1 - 1/W) m of one choice, of which a mean over time would be half, and the cells of a column
-        share a fractional part, which only values of one instant do. So ours are `final_excess_rows`.""",
-        """Wikipedia and Twitter are stand-ins: a Zipf with the paper's number of keys (Twitter: 1M of
-        31M) and top share (9.32 % and 2.67 %), in random order. Wikipedia has the paper's 22M rows,
-        Twitter 6M of 1.2G: there, values that grow with the stream are compared as I/m.""",
+        """The paper prints I, the rows of the fullest worker above the average, for loads
+        counted since the start and one source that knows all loads. Its text calls the values
+        an average over time, but they are the imbalance at the *last* row: they equal the
+        floors (p1/2 - 1/W) m of PKG and (p1 - 1/W) m of one choice, of which a mean over time
+        would be half, and the cells of a column share a fractional part, which only values of
+        one instant do. So ours are `final_excess_rows`.""",
+        """Wikipedia and Twitter are stand-ins: a Zipf with the paper's number of keys (Twitter:
+        1M of 31M) and top share (9.32 % and 2.67 %), in random order. Wikipedia has the paper's
+        22M rows, Twitter 6M of 1.2G: there, values that grow with the stream are compared as
+        I/m.""",
     )
     page.commands(commands, seeds)
     page.heading("Wikipedia, rows")
@@ -133,11 +135,12 @@ def table_2(sims: Simulations, folder: Path) -> Page:
         axes[0].legend(fontsize=7, title="circles: paper, lines: ours", title_fontsize=7)
     page.judge(
         "Reproduced",
-        """Every cell past the floor agrees (PKG at W=50 and 100, one choice at W=50 and 100), and
-        where the paper has a few rows, so have we. Different: On-Greedy at W=10 and PoTC at few workers
-        on Twitter are far better here than in the paper. Our stand-ins are drawn in random order, so
-        that a method that fixes a key at its first row meets the heavy keys at once; words of a month
-        and pages of a day come and go (likely, not tested). Hashing depends on the hash function.""",
+        """Every cell past the floor agrees (PKG at W=50 and 100, one choice at W=50 and 100),
+        and where the paper has a few rows, so have we. Different: On-Greedy at W=10 and PoTC at
+        few workers on Twitter are far better here than in the paper. Our stand-ins are drawn in
+        random order, so that a method that fixes a key at its first row meets the heavy keys at
+        once; words of a month and pages of a day come and go (likely, not tested). Hashing
+        depends on the hash function.""",
     )
     return page
 
@@ -159,13 +162,13 @@ def figure_2(sims: Simulations, folder: Path) -> Page:
         commands += [_all(trace, rows, "pkg", f" --sources {s}") for s in (10, 20)]
     tables = sims.tables(commands, seeds=seeds, label="003 Fig. 2")
     page.text(
-        """I/m against the number of workers W for hashing (H), PKG that sees all loads (G) and PKG whose
-        S sources count only what they sent themselves (L5, L10, L20). The paper prints no number. Its
-        claims (§V Q2): H is very high everywhere; L is below H; L is within one order of magnitude of
-        G; the number of sources hardly matters.""",
-        """LN1 and LN2 are the paper's own definitions (rounded log-normal); the others are stand-ins by
-        key count and top share, in random order. Values are means of I(t)/t over time: the last value
-        alone is a small integer and would make the ratio L/G jump.""",
+        """I/m against the number of workers W for hashing (H), PKG that sees all loads (G) and
+        PKG whose S sources count only what they sent themselves (L5, L10, L20). The paper
+        prints no number. Its claims (§V Q2): H is very high everywhere; L is below H; L is
+        within one order of magnitude of G; the number of sources hardly matters.""",
+        """LN1 and LN2 are the paper's own definitions (rounded log-normal); the others are
+        stand-ins by key count and top share, in random order. Values are means of I(t)/t over
+        time: the last value alone is a small integer and would make the ratio L/G jump.""",
     )
     page.commands(commands[:3], seeds)
     page.text("The same with the other traces: " + ", ".join(t for t, _ in traces.values()) + ".")
@@ -208,10 +211,11 @@ def figure_2(sims: Simulations, folder: Path) -> Page:
         axes[0].legend(fontsize=7)
     page.judge(
         "Reproduced",
-        f"""H is worst everywhere and the jump past W = 2/p1 is where the paper puts it. L stays below H.
-        "Within one order of magnitude of G" holds for S = 5 (at most {number(worst["L5"])} times G), and
-        {"" if worst["L10"] <= 10 else "not quite "}for S = 10 ({number(worst["L10"])}); with S = 20 it
-        reaches {number(worst["L20"])}. In rows the difference is small: each source is off by a few.""",
+        f"""H is worst everywhere and the jump past W = 2/p1 is where the paper puts it. L stays
+        below H. "Within one order of magnitude of G" holds for S = 5 (at most
+        {number(worst["L5"])} times G), and {"" if worst["L10"] <= 10 else "not quite "}for S =
+        10 ({number(worst["L10"])}); with S = 20 it reaches {number(worst["L20"])}. In rows the
+        difference is small: each source is off by a few.""",
     )
     return page
 
@@ -239,12 +243,14 @@ def figure_3(sims: Simulations, folder: Path) -> Page:
     ]
     tables = sims.tables(commands, seeds=seeds, label="003 Fig. 3")
     page.text(
-        """I(t)/t for global load (G), local load of 5 sources (L5) and local load that is set to the true
-        one every minute (L5P1). Claims (§V Q2): G and L5 are best and alike, although they send only
-        47 % of the messages (Jaccard) to the same worker; probing does not help; at W = 50 Wikipedia
-        ends at one high value for all; cashtags are low with spikes when the popular tags change.""",
-        """A minute is 15 300 rows of Wikipedia (22M in a day), 27 000 of Twitter (1.2G in a month) and 16
-        of the cashtags (690k in a month). The drifting cashtags swap their 64 top keys every week.""",
+        """I(t)/t for global load (G), local load of 5 sources (L5) and local load that is set
+        to the true one every minute (L5P1). Claims (§V Q2): G and L5 are best and alike,
+        although they send only 47 % of the messages (Jaccard) to the same worker; probing does
+        not help; at W = 50 Wikipedia ends at one high value for all; cashtags are low with
+        spikes when the popular tags change.""",
+        """A minute is 15 300 rows of Wikipedia (22M in a day), 27 000 of Twitter (1.2G in a
+        month) and 16 of the cashtags (690k in a month). The drifting cashtags swap their 64 top
+        keys every week.""",
     )
     page.commands(commands, seeds)
     rows_out: list[list[object]] = []
@@ -291,9 +297,10 @@ def figure_3(sims: Simulations, folder: Path) -> Page:
         axes[0].legend(fontsize=6, ncols=2)
     page.judge(
         "Reproduced",
-        f"""G and L5 agree on {min(jaccards):.2f} to {max(jaccards):.2f} of the messages as a Jaccard
-        overlap, the paper's 0.47 being one number for all data; probing brings nothing. Cashtags at W =
-        50 balance while their distribution stands still, because 50 is below 2/p1 = 61.""",
+        f"""G and L5 agree on {min(jaccards):.2f} to {max(jaccards):.2f} of the messages as a
+        Jaccard overlap, the paper's 0.47 being one number for all data; probing brings nothing.
+        Cashtags at W = 50 balance while their distribution stands still, because 50 is below
+        2/p1 = 61.""",
     )
     return page
 
@@ -310,12 +317,13 @@ def figure_4(sims: Simulations, folder: Path) -> Page:
     ]
     tables = sims.tables(commands, seeds=seeds, label="003 Fig. 4")
     page.text(
-        """I/m of PKG with local load on the LiveJournal graph: a message is an edge, routed by its
-        destination; edges reach the S sources at random ("uniform") or by their source vertex
-        ("skewed"). No number is printed; the claims (§V Q3): skewed sources do about as well as
-        uniform ones, with a slight increase with S and W, all very low.""",
-        """The stand-in has the graph's 4.9M keys and top share 0.29 %, 2M of 69M rows. Its edges have two
-        columns drawn apart from each other; in a real graph they depend on each other.""",
+        """I/m of PKG with local load on the LiveJournal graph: a message is an edge, routed by
+        its destination; edges reach the S sources at random ("uniform") or by their source
+        vertex ("skewed"). No number is printed; the claims (§V Q3): skewed sources do about as
+        well as uniform ones, with a slight increase with S and W, all very low.""",
+        """The stand-in has the graph's 4.9M keys and top share 0.29 %, 2M of 69M rows. Its
+        edges have two columns drawn apart from each other; in a real graph they depend on each
+        other.""",
     )
     page.commands(commands, seeds)
     uniform, skewed = tables[: len(sources)], tables[len(sources) :]
@@ -356,8 +364,8 @@ def figure_4(sims: Simulations, folder: Path) -> Page:
         ax.legend(fontsize=7)
     page.judge(
         "Reproduced",
-        f"""Skewed sources have {number(min(ratios))} to {number(max(ratios))} times the imbalance of
-        uniform ones; it rises slightly with S and W and stays tiny in all cases.""",
+        f"""Skewed sources have {number(min(ratios))} to {number(max(ratios))} times the
+        imbalance of uniform ones; it rises slightly with S and W and stays tiny in all cases.""",
     )
     return page
 

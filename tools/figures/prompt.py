@@ -38,10 +38,11 @@ def figure_6(sims: Simulations, folder: Path) -> Page:
     )
     (table,) = sims.tables([command], label="002 Fig. 6")
     page.text(
-        """385 rows of 8 keys in 4 blocks of 96 or 97 rows. The counts of the keys are only in the picture;
-        ours, 113, 96, 52, 34, 29, 28, 17 and 16, meet every statement about it. Stated: blocks of equal
-        size in all three; first fit decreasing fragments 3 keys, the fragmentation minimiser 1, Prompt 2;
-        only Prompt gives the blocks almost the same number of keys.""",
+        """385 rows of 8 keys in 4 blocks of 96 or 97 rows. The counts of the keys are only in
+        the picture; ours, 113, 96, 52, 34, 29, 28, 17 and 16, meet every statement about it.
+        Stated: blocks of equal size in all three; first fit decreasing fragments 3 keys, the
+        fragmentation minimiser 1, Prompt 2; only Prompt gives the blocks almost the same number
+        of keys.""",
     )
     page.commands([command], (7,))
     page.table(
@@ -84,8 +85,9 @@ def figure_6(sims: Simulations, folder: Path) -> Page:
     got = [round(table[p, 4].mean("split_keys")) for p in list(packers)[:3]]
     page.judge(
         "Reproduced" if got == [3, 1, 2] else "Differs",
-        f"""Fragmented keys {got[0]}, {got[1]} and {got[2]} (paper 3, 1, 2), equal blocks in all three, and
-        the fewest surplus keys with Prompt. The example's counts are ours, chosen to fit the text.""",
+        f"""Fragmented keys {got[0]}, {got[1]} and {got[2]} (paper 3, 1, 2), equal blocks in all
+        three, and the fewest surplus keys with Prompt. The example's counts are ours, chosen to
+        fit the text.""",
     )
     return page
 
@@ -105,13 +107,15 @@ def figure_10(sims: Simulations, folder: Path) -> Page:
     ]
     tables = sims.tables(commands, seeds=seeds, label="002 Fig. 10")
     page.text(
-        """BSI (largest block above the average, rows) relative to hash, BCI (most keys above the average)
-        relative to shuffle. No number is printed; stated: Shuffle, Time-based and Prompt come to about 0
-        in BSI; in BCI Hash and Prompt are "significantly better" than all others, shuffle and time-based
-        bad. cAM is shown with its best number of candidates, as in the paper.""",
-        f"""Stand-ins: words as Zipf 1.0 over 790k keys, TPC-H parts as 1M uniform keys; {blocks} blocks,
-        batches of 500 000 rows at a steady rate. P and the batch size of the paper are not stated.
-        "As printed" is Alg. 2 without our changes (see the page on Prompt).""",
+        """BSI (largest block above the average, rows) relative to hash, BCI (most keys above
+        the average) relative to shuffle. No number is printed; stated: Shuffle, Time-based and
+        Prompt come to about 0 in BSI; in BCI Hash and Prompt are "significantly better" than
+        all others, shuffle and time-based bad. cAM is shown with its best number of candidates,
+        as in the paper.""",
+        f"""Stand-ins: words as Zipf 1.0 over 790k keys, TPC-H parts as 1M uniform keys;
+        {blocks} blocks, batches of 500 000 rows at a steady rate. P and the batch size of the
+        paper are not stated. "As printed" is Alg. 2 without our changes (see the page on
+        Prompt).""",
     )
     page.commands(commands, seeds)
     shown = {}
@@ -181,9 +185,10 @@ def figure_10(sims: Simulations, folder: Path) -> Page:
     tweets, parts = (shown[n, "Prompt"][1] for n in data)
     page.judge(
         "Size reproduced; cardinality depends on reading Alg. 2",
-        f"""Prompt's BSI is {prompt_bsi:.4f} of hash's or less, like shuffle and time-based. Its BCI is
-        {tweets:.2f} (Tweets) and {parts:.2f} (TPC-H) of shuffle's. The printed algorithm's best fit piles
-        small remainders into few blocks, and its order is left open by the paper, so its BCI says little.""",
+        f"""Prompt's BSI is {prompt_bsi:.4f} of hash's or less, like shuffle and time-based. Its
+        BCI is {tweets:.2f} (Tweets) and {parts:.2f} (TPC-H) of shuffle's. The printed
+        algorithm's best fit piles small remainders into few blocks, and its order is left open
+        by the paper, so its BCI says little.""",
     )
     return page
 

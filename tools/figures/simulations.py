@@ -23,7 +23,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Measured:
-    """One router on one number of targets: a result per seed, and its windows if they were asked for."""
+    """One router on one number of targets: a result per seed, and its windows if asked for."""
 
     results: list[Row]
     series: list[list[Row]]
