@@ -2,8 +2,9 @@
 package io.evenkeel.core.spec
 
 import io.evenkeel.core.choices.{HashKind, ShuffleKind}
+import io.evenkeel.core.keel.{KeelKind, KeelTableKind}
 
 /** Every kind of router the product has. */
 object RouterKinds {
-  val all: Seq[RouterKind] = Seq(HashKind, ShuffleKind)
+  val all: Seq[RouterKind] = Seq(HashKind, ShuffleKind, KeelKind, KeelTableKind)
 }
