@@ -4,6 +4,7 @@ package io.evenkeel.bench.sim
 import io.evenkeel.core.{RouterContext, Routers}
 import io.evenkeel.core.choices.{SharedLoads, SharesLoads}
 import io.evenkeel.core.dalton.{DaltonKind, HeavyKeys}
+import io.evenkeel.core.keel.{KeelKind, KeelRouter}
 import io.evenkeel.core.spec.RouterSpec
 import io.evenkeel.core.table.TableRouter
 
@@ -31,6 +32,9 @@ object Fleets {
       case _ =>
     }
     val tables = routers.collect { case t: TableRouter => t }
-    if (tables.length == sources) new TableFleet(tables) else new LoneFleet(routers)
+    val keels = routers.collect { case k: KeelRouter => k }
+    if (tables.length == sources) new TableFleet(tables)
+    else if (keels.length == sources && spec(KeelKind.sync)) new KeelFleet(keels)
+    else new LoneFleet(routers)
   }
 }

@@ -12,6 +12,7 @@ import io.evenkeel.core.choices.{
 import io.evenkeel.core.dalton.DaltonKind
 import io.evenkeel.core.greedy.{DaGreedyKind, OffGreedyKind, OnGreedyKind}
 import io.evenkeel.core.holistic.{AmKind, CamKind, CmKind, LmKind}
+import io.evenkeel.core.keel.{KeelKind, KeelTableKind}
 import io.evenkeel.core.kip.KipKind
 import io.evenkeel.core.prompt.PromptKind
 
@@ -33,6 +34,8 @@ object RouterKinds {
     CamKind,
     LmKind,
     PromptKind,
-    KipKind
+    KipKind,
+    KeelKind,
+    KeelTableKind
   )
 }
