@@ -9,8 +9,10 @@ import io.evenkeel.core.choices.{
   ShuffleKind,
   WChoicesKind
 }
+import io.evenkeel.core.dalton.DaltonKind
 import io.evenkeel.core.greedy.{DaGreedyKind, OffGreedyKind, OnGreedyKind}
 import io.evenkeel.core.holistic.{AmKind, CamKind, CmKind, LmKind}
+import io.evenkeel.core.keel.{KeelKind, KeelTableKind}
 import io.evenkeel.core.kip.KipKind
 import io.evenkeel.core.prompt.PromptKind
 
@@ -26,11 +28,14 @@ object RouterKinds {
     OnGreedyKind,
     OffGreedyKind,
     DaGreedyKind,
+    DaltonKind,
     CmKind,
     AmKind,
     CamKind,
     LmKind,
     PromptKind,
-    KipKind
+    KipKind,
+    KeelKind,
+    KeelTableKind
   )
 }
