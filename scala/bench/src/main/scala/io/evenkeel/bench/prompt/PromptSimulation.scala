@@ -10,6 +10,7 @@ import io.evenkeel.core.Measures
  * @param bsi largest block minus average, in rows (Eq. 2)
  * @param bci most keys in a block minus average (Eq. 4)
  * @param ksr fragments per key (Eq. 5)
+ * @param splitKeys keys with more than one fragment
  * @param mpi the three in equal parts (Eq. 6)
  * @param maxBlockOverIdeal largest block / (N/P)
  * @param maxBlockExcess largest block - ceil(N/P), the worst of all batches
@@ -25,6 +26,7 @@ final case class PromptResult(
     bsi: Double,
     bci: Double,
     ksr: Double,
+    splitKeys: Double,
     mpi: Double,
     maxBlockOverIdeal: Double,
     maxBlockExcess: Long,
@@ -65,6 +67,7 @@ object PromptSimulation {
       mean(_.bsi),
       mean(_.bci),
       mean(_.ksr),
+      mean(_.splitKeys),
       mean(b => Measures.partitioningImbalance(b.bsi, b.bci, b.ksr)),
       mean(_.maxBlockOverIdeal),
       batches.map(_.maxBlockExcess).maxOption.getOrElse(0L),
@@ -78,6 +81,7 @@ object PromptSimulation {
       bsi: Double,
       bci: Double,
       ksr: Double,
+      splitKeys: Double,
       maxBlockOverIdeal: Double,
       maxBlockExcess: Long,
       fewestKeys: Double,
@@ -93,6 +97,7 @@ object PromptSimulation {
       Measures.excess(loads),
       Measures.excess(cards),
       Measures.fragmentsPerKey(cards, cut.batch.size.toLong),
+      (0 until cut.plan.keys).count(cut.plan.isSplit).toDouble,
       Measures.maxOverAverage(loads),
       loads.max - ideal,
       if (floor == 0) 1 else cards.min.toDouble / floor,
