@@ -85,7 +85,7 @@ class QTableReducerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val blind = Vector(message(0, counts = topFour), message(1, counts = second))
     assert(HeavyHitters.of(blind, n).isEmpty, "lists without a cut-off miss it")
     val aware = Vector(message(0, counts = topFour, cutoff = 20), message(1, counts = second))
-    assert(HeavyHitters.of(aware, n) == Vector(1L))
+    assert(HeavyHitters.of(aware, n).head == 1L, "keys 7 and 8 might be heavy too, for all it knows")
   }
 
   test("agents send enough for the reducer to find that key") {
