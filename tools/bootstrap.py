@@ -4,8 +4,8 @@
     python3 tools/bootstrap.py          .venv with the pinned packages, this project, and sbt
     python3 tools/bootstrap.py docs     the documentation tools as well
 
-Every step leaves a stamp only after it has succeeded, so an interrupted run is simply run again, and a
-run with nothing to do takes a moment. Logs of the steps are in .tools/logs.
+Every step leaves a stamp only after it has succeeded, so an interrupted run is simply run again,
+and a run with nothing to do takes a moment. Logs of the steps are in .tools/logs.
 """
 
 import sys
@@ -14,7 +14,7 @@ if sys.version_info < (3, 10):  # before anything an older Python could stumble 
     sys.exit(
         "Evenkeel needs Python 3.10 or newer, but %s is %d.%d.\n"
         "Install a newer one and point make at it: make setup PYTHON=python3.12"
-        % ((sys.executable or "this Python",) + tuple(sys.version_info[:2]))
+        % (sys.executable, sys.version_info[0], sys.version_info[1])
     )
 
 import hashlib
@@ -54,14 +54,19 @@ def main(wanted: list[str]) -> None:
         install_packages("docs", "Documentation tools")
 
 
-def check_java() -> None:
+def java_command() -> str:
     """Java as Spark's launcher would choose it: JAVA_HOME first, then the PATH."""
     home = os.environ.get("JAVA_HOME")
-    java = str(Path(home, "bin", "java")) if home else "java"
+    return str(Path(home, "bin", "java")) if home else "java"
+
+
+def check_java() -> None:
+    """Stops with the remedy when Java is missing or too old."""
+    java, home = java_command(), os.environ.get("JAVA_HOME")
     where = f"JAVA_HOME ({home})" if home else "the PATH"
     remedy = (
-        f"Install a JDK {JAVA_NEEDED} or newer (Debian, Ubuntu: openjdk-{JAVA_NEEDED}-jdk-headless; "
-        f"macOS: brew install openjdk@{JAVA_NEEDED}) and set JAVA_HOME to it or put it on the PATH."
+        f"Install a JDK {JAVA_NEEDED} or newer (Debian, Ubuntu: openjdk-{JAVA_NEEDED}-jdk, "
+        f"macOS: openjdk@{JAVA_NEEDED}) and set JAVA_HOME to it or put it on the PATH."
     )
     try:
         # A JVM start costs half a second: believe the last answer while the file is the same.
@@ -101,7 +106,9 @@ def install_packages(group: str, title: str) -> None:
     pins = ROOT / "conf" / f"requirements-{group}.txt"
     stamp = Stamp(VENV / f"packages-{group}.stamp", [pins.read_text()])
     if not stamp.is_fresh():
-        step(title, pip("install", "-r", str(pins)), f"pip-{group}")
+        # The pins of the first group bind every other one, so that no group undoes another.
+        bound = str(ROOT / "conf" / "requirements-dev.txt")
+        step(title, pip("install", "-r", str(pins), "-c", bound), f"pip-{group}")
         stamp.write()
 
 
@@ -124,11 +131,11 @@ def fetch_sbt() -> None:
     ivy = next(VENV.glob("**/pyspark/jars/ivy-*.jar"))
     fresh = TOOLS / "fetched"
     shutil.rmtree(fresh, ignore_errors=True)
-    home = os.environ.get("JAVA_HOME")
-    java = str(Path(home, "bin", "java")) if home else "java"
     coordinates = ["-dependency", "org.scala-sbt", "sbt-launch", version]
     target = ["-cache", str(TOOLS / "ivy"), "-retrieve", str(fresh / "[artifact].[ext]")]
-    step(f"sbt {version} launcher", [java, "-jar", str(ivy), *coordinates, *target], "sbt")
+    step(
+        f"sbt {version} launcher", [java_command(), "-jar", str(ivy), *coordinates, *target], "sbt"
+    )
     fetched = fresh / "sbt-launch.jar"
     if not zipfile.is_zipfile(fetched):
         raise CannotSetUpError(
@@ -200,7 +207,7 @@ def step(title: str, command: list[str], name: str) -> None:
     if child.returncode != 0:
         tail = "\n".join("    " + line for line in log.read_text().splitlines()[-15:])
         raise CannotSetUpError(
-            f"{title}: failed after {took} (exit code {child.returncode}). The end of {log}:\n{tail}\n"
+            f"{title}: exit code {child.returncode} after {took}. The end of {log}:\n{tail}\n"
             "Nothing half-done is kept: run the same command again once the cause is gone."
         )
     print(("\r\033[K" if LOUD else "") + f"==> {title}: done, {took}", flush=True)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hatch build hook: the wheel carries the jars that `make build` put into the package.
 
-The hook never starts sbt: a wheel build that compiles Scala for minutes without a word helps nobody.
-When the jars are missing it stops and names the command that makes them.
+The hook never starts sbt: a wheel build that compiles Scala for minutes without a word helps
+nobody. When the jars are missing it stops and names the command that makes them.
 """
 
 from pathlib import Path
@@ -13,7 +13,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 PARTS = ("spark", "bench")
 
 
-class JarsInWheel(BuildHookInterface):
+class JarsInWheel(BuildHookInterface[Any]):
     """Adds `evenkeel/jars/*.jar`, which git ignores and hatch would therefore leave out."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:

@@ -5,9 +5,11 @@ import evenkeel
 spark = evenkeel.session(app="orders")
 """
 
+from evenkeel import installation
 from evenkeel.errors import EvenkeelError
-from evenkeel.installation import VERSION as __version__
 from evenkeel.installation import jar
 from evenkeel.spark_session import enable, session
+
+__version__ = installation.VERSION
 
 __all__ = ["EvenkeelError", "__version__", "enable", "jar", "session"]

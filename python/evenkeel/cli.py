@@ -37,7 +37,7 @@ def demo(
     out: Annotated[Path, typer.Option(help="Folder for the word stream and the plot.")] = Path(
         "out"
     ),
-    targets: Annotated[int, typer.Option(min=1, help="Number of targets.")] = 32,
+    targets: Annotated[int, typer.Option(min=1, help="Number of targets.")] = 64,
     rows: Annotated[int, typer.Option(min=1000, help="Words in the stream.")] = 500_000,
 ) -> None:
     """Simulate all routers on a skewed word stream: a table and a plot."""

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -14,24 +15,6 @@ from evenkeel.words import write_words
 
 SEED = 7
 
-# From the simplest to our own; each line is a router of `evenkeel simulate`.
-ROUTERS = (
-    "hash",
-    "shuffle",
-    "pkg",
-    "dchoices",
-    "wchoices",
-    "cm",
-    "am",
-    "cam",
-    "lm",
-    "dagreedy",
-    "dalton",
-    "kip",
-    "keel_table",
-    "keel",
-)
-
 
 def run(screen: Console, *, out: Path, targets: int, rows: int) -> None:
     """Writes the words, simulates, prints the table and writes the plot."""
@@ -40,19 +23,20 @@ def run(screen: Console, *, out: Path, targets: int, rows: int) -> None:
     with screen.status(f"Writing {rows:,} words"):
         shape = write_words(trace, rows=rows, seed=SEED)
     screen.print(
-        f"{rows:,} words to {targets} targets; the commonest word, '{shape.top_word}', is "
-        f"{shape.top_share:.1%} of them: {shape.top_share * targets:.1f} times a target's fair share."
+        f"{rows:,} words to {targets} targets. The commonest word, '{shape.top_word}', is "
+        f"{shape.top_share:.1%} of them, {shape.top_share * targets:.1f} times a fair share."
     )
     window = max(1000, rows // 5)
     results = simulator.results(
         [
-            *("--router", ",".join(ROUTERS)),
+            *("--router", "all"),
             *("--trace", str(trace)),
             *("--targets", str(targets)),
             *("--window", str(window), "--slide", str(window // 10)),
             *("--seed", str(SEED)),
         ]
     )
+    (out / "demo.json").write_text(json.dumps(results, indent=1) + "\n")
     screen.print(_table(results))
     screen.print(
         "[dim]imbalance: how much fuller the fullest target is than the average, 0 is ideal. "

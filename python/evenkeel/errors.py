@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every error a user of the Python package can meet, in one list: what is wrong, then what to do."""
+"""Every error a user of the Python package can meet: what is wrong, then what to do."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def session_exists() -> EvenkeelError:
     return EvenkeelError(
         "EVENKEEL_SESSION_EXISTS",
         "A Spark session without Evenkeel is running, and a running session takes no new jars.",
-        "Stop it with `spark.stop()`, restart Python, and start the session with evenkeel.session().",
+        "Restart Python and start the session with evenkeel.session().",
     )
 
 
@@ -53,13 +53,13 @@ def jvm_without_jar(jar: Path) -> EvenkeelError:
         "EVENKEEL_JVM_WITHOUT_JAR",
         "Spark's JVM was started without the Evenkeel jar (by spark-submit, or for a session that "
         "was stopped since), and its class path is fixed.",
-        f"Restart Python and start with evenkeel.session(), or run `spark-submit --jars {jar} ...`.",
+        f"Restart Python and start with evenkeel.session(), or `spark-submit --jars {jar}`.",
     )
 
 
 def submit_arguments_overrule(option: str, jar: Path) -> EvenkeelError:
     return EvenkeelError(
-        "EVENKEEL_SUBMIT_ARGS_OVERRULE",
+        "EVENKEEL_SUBMIT_ARGUMENTS_OVERRULE",
         f"PYSPARK_SUBMIT_ARGS sets {option}, which overrules what enable() puts on the builder.",
         f"Set it on the builder instead, or add {jar} and io.evenkeel.EvenkeelExtensions there.",
     )
@@ -103,12 +103,4 @@ def simulation_failed(exit_code: int) -> EvenkeelError:
         "EVENKEEL_SIMULATION_FAILED",
         f"The simulator ended with exit code {exit_code}.",
         "Its own message is above; run `evenkeel doctor` if there is none.",
-    )
-
-
-def file_missing(path: Path) -> EvenkeelError:
-    return EvenkeelError(
-        "EVENKEEL_FILE_MISSING",
-        f"There is no file {path}.",
-        "Give a text file with one key per line (.txt or .txt.gz), or a generator such as zipf:1.5.",
     )

@@ -2,17 +2,20 @@
 package io.evenkeel
 
 import org.apache.spark.SPARK_VERSION
-import org.apache.spark.sql.{SparkSession, SparkSessionExtensions}
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.SparkSessionExtensions
 import org.scalatest.Assertion
 import org.scalatest.funsuite.AnyFunSuite
 
 class EvenkeelExtensionsSuite extends AnyFunSuite {
 
-  private def withSession(settings: (String, String)*)(body: SparkSession => Assertion): Assertion = {
+  private def withSession(
+      settings: (String, String)*)(body: SparkSession => Assertion): Assertion = {
     val builder = SparkSession
       .builder()
       .master("local[1]")
       .config("spark.ui.enabled", "false")
+      .config("spark.sql.warehouse.dir", "target/spark-warehouse")
       .config("spark.sql.shuffle.partitions", "2")
     settings.foreach { case (key, value) => builder.config(key, value) }
     val session = builder.getOrCreate()
@@ -23,7 +26,11 @@ class EvenkeelExtensionsSuite extends AnyFunSuite {
   private def answers(session: SparkSession): Assertion = {
     assert(session.sql("SELECT evenkeel_version()").head().getString(0) == BuildInfo.version)
     val counts = session.range(100).selectExpr("id % 3 AS k").groupBy("k").count().collect()
-    assert(counts.map(row => row.getLong(0) -> row.getLong(1)).toMap == Map(0L -> 34L, 1L -> 33L, 2L -> 33L))
+    assert(
+      counts.map(row => row.getLong(0) -> row.getLong(1)).toMap == Map(
+        0L -> 34L,
+        1L -> 33L,
+        2L -> 33L))
   }
 
   test("the jar on the class path is enough: the service file loads the extension") {

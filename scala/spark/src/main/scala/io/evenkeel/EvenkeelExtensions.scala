@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel
 
-import java.util.{Collections, WeakHashMap}
+import java.util.Collections
+import java.util.WeakHashMap
 
-import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvider}
+import org.apache.spark.sql.SparkSessionExtensions
+import org.apache.spark.sql.SparkSessionExtensionsProvider
 
 /**
  * What Evenkeel adds to a Spark session: the table of contents of this module.

@@ -2,7 +2,9 @@
 package io.evenkeel
 
 import org.apache.spark.sql.catalyst.FunctionIdentifier
-import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo, Literal}
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.expressions.ExpressionInfo
+import org.apache.spark.sql.catalyst.expressions.Literal
 
 /**
  * `SELECT evenkeel_version()`: the version of the jar that the session really loaded.

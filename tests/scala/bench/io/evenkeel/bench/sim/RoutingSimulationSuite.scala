@@ -31,7 +31,7 @@ class RoutingSimulationSuite extends AnyFunSuite {
       }
       tally.imbalance
     }
-    assert(result.windows == 2)
+    assert(result.windows.size == 2)
     assert(math.abs(result.imbalance - expected.sum / 2) < 1e-12)
     assert(result.gammaPerKey == 1.0 && result.maxFragments == 1 && result.rows == 3500)
   }
@@ -39,14 +39,14 @@ class RoutingSimulationSuite extends AnyFunSuite {
   test("a run shorter than a window is measured all the same") {
     val feed = SourceFeed(Seq(Array.fill(30)(1)), 1, SourceSplit.Shuffle)
     val result = simulate("hash", feed, 3, Windowing(Some(1000), 100))
-    assert(result.windows == 1 && result.maxOverAvg == 3.0)
+    assert(result.windows.size == 1 && result.imbalance == 2.0)
   }
 
   test("loads since the start: the average over time of growing windows") {
     // Rows 1, 1, 2, 2 with a slide of 2, shuffled over 2 targets: always balanced, 2 fragments each.
     val feed = SourceFeed(Seq(Array(1, 1, 2, 2)), 1, SourceSplit.Shuffle)
     val result = simulate("shuffle", feed, 2, Windowing(None, 2))
-    assert(result.windows == 2 && result.imbalance == 0.0 && result.gammaPerKey == 2.0)
+    assert(result.windows.size == 2 && result.imbalance == 0.0 && result.gammaPerKey == 2.0)
   }
 
   test("with the key split a key enters at one source only, with shuffle at all") {
@@ -73,5 +73,50 @@ class RoutingSimulationSuite extends AnyFunSuite {
     val four = simulate("hash", feed, 4, Windowing(Some(3200), 100), reducers = 4)
     assert(one.maxReducer == 64.0)
     assert(four.maxReducer >= 16.0 && four.maxReducer < 40.0)
+  }
+
+  test("the final excess is that of the last slide, in rows, not the mean over time") {
+    // Rows of one key on one of 2 targets: after 2, 4 and 6 rows the excess is 1, 2 and 3 rows.
+    val feed = SourceFeed(Seq(Array.fill(6)(1)), 1, SourceSplit.Shuffle)
+    val result = simulate("hash", feed, 2, Windowing(None, 2))
+    assert(result.finalExcessRows == 3.0 && result.mean(_.excessRows) == 2.0)
+    assert(result.windows.map(_.row) == Vector(2L, 4L, 6L))
+  }
+
+  test("agreement is the share of rows that go where the first router sent them") {
+    // One key: hashed to one of 4 targets, shuffled over all of them.
+    val feed = SourceFeed(Seq(Array.fill(400)(1)), 1, SourceSplit.Shuffle)
+    val simulation =
+      new RoutingSimulation(feed, 4, Windowing(Some(100), 100), 1, Some(new RouteAgreement(400)))
+    def agreement(router: String) = simulation.run(RouterSpec.parse(router), quiet).sameAsFirst
+    assert(agreement("hash").contains(1.0))
+    assert(agreement("shuffle").contains(0.25))
+    assert(agreement("hash").contains(1.0))
+  }
+
+  test("fragments of the heaviest key, and what reducers get when unsplit keys skip them") {
+    // Key 1 has 3 of 4 rows. Round robin over 2 targets: 1 on both, 2 on the second.
+    val feed = SourceFeed(Seq(Array(1, 2, 1, 1)), 1, SourceSplit.Shuffle)
+    val window = simulate("shuffle", feed, 2, Windowing(Some(4), 4)).windows.head
+    assert(window.topFragments == 2 && window.maxReducer == 3.0 && window.maxReducerForwarded == 2.0)
+  }
+
+  test("the edge split deals rows by a column of its own, so a key enters at several sources") {
+    val ids = Traces.load("zipf:1.5:50", 4000, 1)
+    val column = Traces.load("zipf:1.5:50", 4000, 2)
+    val feed = SourceFeed(Seq(ids), 4, SourceSplit.Edge, column)
+    val sourcesOfKey = ids.indices.groupMap(feed.ids(_))(feed.source).map { case (k, s) => k -> s.toSet }
+    val sourcesOfColumn = ids.indices.groupMap(column(_))(feed.source).map { case (k, s) => k -> s.toSet }
+    assert(sourcesOfKey.values.exists(_.size > 1))
+    assert(sourcesOfColumn.values.forall(_.size == 1))
+  }
+
+  test("state is measured on demand") {
+    val feed = SourceFeed(Seq(Array.tabulate(1000)(identity)), 2, SourceSplit.Shuffle)
+    def bytes(measured: Boolean) =
+      new RoutingSimulation(feed, 4, Windowing(None, 100), 1, measureState = measured)
+        .run(RouterSpec.parse("shuffle"), quiet)
+        .stateBytes
+    assert(bytes(measured = false).isEmpty && bytes(measured = true).exists(_ > 0))
   }
 }

@@ -8,6 +8,7 @@ import java.util.zip.GZIPOutputStream
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.evenkeel.bench.UsageException
+import io.evenkeel.core.SplitMix64
 
 /** The expected ids and sums come from the reference definition, run in another language. */
 class TracesSuite extends AnyFunSuite {
@@ -70,5 +71,24 @@ class TracesSuite extends AnyFunSuite {
     assert(message("zipf:steep").contains("write zipf:EXPONENT[:KEYS]"))
     assert(message("zipf:1.5:0").contains("not well formed"))
     assert(message("elections:3").contains("not well formed"))
+  }
+
+  test("the quick sum of a Zipf's weights equals the slow one, smallest first") {
+    for (keys <- Seq(1, 2, 999, 1000, 1001, 200000); s <- Seq(0.0, 0.5, 1.0, 1.5, 3.0)) {
+      val slow = KeyWeights.zipf(keys, s).reverse.sum
+      assert(math.abs(KeyWeights.harmonic(keys, s) / slow - 1) < 1e-12, s"$keys keys, exponent $s")
+    }
+  }
+
+  test("ids are permuted in the order of their hashes, whatever the size") {
+    for (size <- Seq(1, 2, 1000, 300000)) {
+      val ids = Generators.permutation(3, size)
+      val hashes = ids.map(id => SplitMix64.at(3 ^ 0x5eedL, id.toLong) ^ Long.MinValue)
+      assert(hashes.indices.tail.forall(i => hashes(i - 1) < hashes(i)), s"$size ids")
+    }
+  }
+
+  test("a sequence counts up and starts again") {
+    assert(Traces.load("sequence:3", 7, 1).toSeq == Seq(0, 1, 2, 0, 1, 2, 0))
   }
 }

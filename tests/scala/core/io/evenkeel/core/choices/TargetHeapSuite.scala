@@ -12,7 +12,7 @@ class TargetHeapSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   test("least follows loads that are raised behind its back") {
     val loads = Array(3L, 1L, 2L)
     val heap = new TargetHeap(loads, 3)
-    heap.addAll()
+    (0 until 3).foreach(heap.add(_))
     assert(heap.least() == 1)
     loads(1) += 5
     assert(heap.least() == 2)

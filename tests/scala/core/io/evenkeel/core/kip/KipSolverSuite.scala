@@ -5,16 +5,26 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import io.evenkeel.core.{Hashing, RouterContext, RouterLaws, Routers, SplitMix64}
-import io.evenkeel.core.table.{KeyHistogram, RoutingTable}
+import io.evenkeel.core.Hashing
+import io.evenkeel.core.RouterContext
+import io.evenkeel.core.RouterLaws
+import io.evenkeel.core.Routers
+import io.evenkeel.core.SplitMix64
+import io.evenkeel.core.table.KeyHistogram
+import io.evenkeel.core.table.RoutingTable
 
 class KipSolverSuite extends AnyFunSuite with ScalaCheckPropertyChecks with RouterLaws {
   routerLaws("kip")
-  routerLaws("kip(lambda=2, epsilon=0.001, hosts=3, hostWeights=sampled, sample=300)")
+  routerLaws("kip(lambda=2.5, epsilon=0.001, hosts=3, hostWeights=uniform, sample=300)")
 
   /** The `i`-th key (in the order of ids) whose hash partition among `n` is `partition`. */
   private def keyAt(partition: Int, n: Int, i: Int): Long =
-    Iterator.from(1).map(id => Hashing.ofId(id.toLong)).filter(Hashing.bucket(_, n) == partition).drop(i).next()
+    Iterator
+      .from(1)
+      .map(id => Hashing.ofId(id.toLong))
+      .filter(Hashing.bucket(_, n) == partition)
+      .drop(i)
+      .next()
 
   private def histogram(total: Double, entries: (Long, Double)*): KeyHistogram =
     new KeyHistogram(entries.map(_._1).toArray, entries.map(_._2).toArray, total)
@@ -47,7 +57,8 @@ class KipSolverSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Rout
     assert(next.targetsOf(small).toSeq == Seq(1))
   }
 
-  test("hosts of an over-full partition move to the first partitions with room, and no others move") {
+  test(
+    "hosts of an over-full partition move to the first partitions with room, and no others move") {
     val key = keyAt(1, 3, 0)
     // maxload .501: partition 1 holds .5 + .1667 of tail, so all its 5 hosts of .0333 leave; 0 takes them.
     val next = new KipSolver(0.001, HostWeights.Uniform)
@@ -127,6 +138,26 @@ class KipSolverSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Rout
     }
   }
 
+  test("the example of shrunk host weights: 0, 10, 20 become 1.5, 10, 18.5") {
+    val input =
+      new KeyHistogram(Array.emptyLongArray, Array.emptyDoubleArray, 30, Array(0.0, 10.0, 20.0))
+    val rows = HostWeights.Shrunk.shares(input, 3).map(s => math.round(s * 300) / 10.0)
+    assert(rows.toSeq == Seq(1.5, 10.0, 18.5))
+  }
+
+  test("shrunk host weights keep the sum, and are uniform when chance explains their differences") {
+    val lucky =
+      new KeyHistogram(Array.emptyLongArray, Array.emptyDoubleArray, 12, Array(3.0, 4.0, 5.0))
+    assert(HostWeights.Shrunk.shares(lucky, 3).forall(s => math.abs(s - 1.0 / 3) < 1e-12))
+    forAll(cases) { case (histogram, previous, _) =>
+      val (sampled, shrunk) =
+        (
+          HostWeights.Sampled.shares(histogram, previous.hosts),
+          HostWeights.Shrunk.shares(histogram, previous.hosts))
+      assert(math.abs(sampled.sum - shrunk.sum) < 1e-9)
+    }
+  }
+
   test("the least loaded target is found whatever the number of targets") {
     forAll(Gen.choose(1, 70), Gen.long) { (n, seed) =>
       val random = new SplitMix64(seed)
@@ -144,6 +175,8 @@ class KipSolverSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Rout
     val random = new SplitMix64(5)
     val rows = Seq.fill(3000)((Hashing.ofId((50 * math.pow(random.nextDouble(), 3)).toLong), 1L))
     val routes = rows.map(_._1).zip(drive(router, rows, 3000))
-    routes.groupBy(_._1).foreach { case (key, to) => assert(to.map(_._2).distinct.size == 1, s"key $key") }
+    routes.groupBy(_._1).foreach { case (key, to) =>
+      assert(to.map(_._2).distinct.size == 1, s"key $key")
+    }
   }
 }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.bench
 
-import io.evenkeel.bench.sim.SimulationResult
+import io.evenkeel.bench.migration.MigrationResult
+import io.evenkeel.bench.prompt.PromptResult
+import io.evenkeel.bench.sim.{DsyncRound, SimulationResult}
+import io.evenkeel.core.spec.RouterSpec
 
 /**
  * Prints results as they come: one JSON object a line, or rows of a table whose columns are wide enough
@@ -34,6 +37,7 @@ object Report {
 
   val routingColumns: Seq[(String, String)] = Seq(
     "router" -> "router",
+    "targets" -> "targets",
     "imbalance" -> "I=(max-avg)/avg",
     "max_over_avg" -> "max/avg",
     "gamma_per_key" -> "Γ/K",
@@ -46,21 +50,110 @@ object Report {
     "router" -> r.router,
     "targets" -> r.targets,
     "rows" -> r.rows,
-    "windows" -> r.windows,
+    "windows" -> r.windows.size,
     "imbalance" -> r.imbalance,
-    "max_over_avg" -> r.maxOverAvg,
+    "max_over_avg" -> (r.imbalance + 1),
     "gamma_per_key" -> r.gammaPerKey,
     "max_fragments" -> r.maxFragments,
     "max_reducer" -> r.maxReducer,
-    "ci" -> r.ci,
-    "hi" -> r.hi,
+    "ci" -> r.mean(_.ci),
+    "hi" -> r.mean(_.hi),
     "ns_per_row" -> r.nsPerRow,
-    "excess_per_row" -> r.excessPerRow,
-    "bsi" -> r.bsi,
-    "bci" -> r.ci,
+    "excess_per_row" -> r.mean(_.excessPerRow),
+    "final_excess_rows" -> r.finalExcessRows,
+    "top_fragments" -> r.mean(_.topFragments.toDouble),
+    "max_reducer_forwarded" -> r.mean(_.maxReducerForwarded),
+    "bsi" -> r.mean(_.excessRows),
+    "bci" -> r.mean(_.ci),
     "ksr" -> r.gammaPerKey,
+    "mpi" -> r.mean(_.mpi),
+    "max_block_over_ideal" -> r.mean(_.maxBlockOverIdeal)) ++
+    r.sameAsFirst.map("same_as_first" -> _) ++
+    r.stateBytes.map("state_bytes" -> _)
+
+  /** One line per window of a result; `row` tells them from the result itself. */
+  def series(r: SimulationResult): Seq[Seq[(String, Any)]] = r.windows.map { w =>
+    Seq(
+      "router" -> r.router,
+      "targets" -> r.targets,
+      "row" -> w.row,
+      "imbalance" -> w.imbalance,
+      "excess_rows" -> w.excessRows,
+      "gamma_per_key" -> w.gammaPerKey,
+      "max_fragments" -> w.maxFragments,
+      "top_fragments" -> w.topFragments,
+      "max_reducer" -> w.maxReducer)
+  }
+
+  val migrationColumns: Seq[(String, String)] = Seq(
+    "router" -> "router",
+    "targets" -> "targets",
+    "imbalance" -> "I=(max-avg)/avg",
+    "max_over_bound" -> "max/max(avg,p1)",
+    "migration_first" -> "first migration",
+    "migration_steady" -> "steady migration",
+    "updates" -> "updates",
+    "update_ms" -> "ms/update")
+
+  def migration(r: MigrationResult, rows: Long): Seq[(String, Any)] = Seq(
+    "router" -> r.router,
+    "targets" -> r.targets,
+    "rows" -> rows,
+    "windows" -> r.batches,
+    "imbalance" -> r.imbalance,
+    "max_over_avg" -> r.maxOverAverage,
+    "max_over_bound" -> r.maxOverBound,
+    "migration_first" -> r.migrationFirst,
+    "migration_steady" -> r.migrationSteady,
+    "updates" -> r.updates,
+    "update_ms" -> r.updateMillis)
+
+  /** One line per batch: how it was balanced, and what share of the state moved after it. */
+  def migrationSeries(r: MigrationResult, batchRows: Int): Seq[Seq[(String, Any)]] =
+    r.imbalanceOfBatch.zipWithIndex.map { case (imbalance, b) =>
+      Seq(
+        "router" -> r.router,
+        "targets" -> r.targets,
+        "row" -> (b + 1L) * batchRows,
+        "imbalance" -> imbalance,
+        "migration" -> r.migrationOfUpdate.lift(b).getOrElse(0.0))
+    }
+
+  val packingColumns: Seq[(String, String)] = Seq(
+    "router" -> "packer",
+    "targets" -> "blocks",
+    "bsi" -> "BSI",
+    "bci" -> "BCI",
+    "ksr" -> "KSR",
+    "max_block_over_ideal" -> "max block/ideal",
+    "reduce_hash" -> "reduce max/avg, hash",
+    "reduce" -> "reduce max/avg, Alg. 3")
+
+  def packing(r: PromptResult, blocks: Int): Seq[(String, Any)] = Seq(
+    "router" -> r.packer,
+    "targets" -> blocks,
+    "rows" -> r.rows,
+    "windows" -> r.batches,
+    "bsi" -> r.bsi,
+    "bci" -> r.bci,
+    "ksr" -> r.ksr,
+    "split_keys" -> r.splitKeys,
     "mpi" -> r.mpi,
-    "max_block_over_ideal" -> r.maxBlockOverIdeal)
+    "max_block_over_ideal" -> r.maxBlockOverIdeal,
+    "fewest_keys" -> r.fewestKeys,
+    "reduce_hash" -> r.reduceHash,
+    "reduce_in_rounds" -> r.reduceInRounds,
+    "reduce" -> r.reduce)
+
+  val dsyncColumns: Seq[(String, String)] =
+    Seq("router" -> "router", "row" -> "row", "reply_delay" -> "reply delay", "dsync" -> "DSYNC")
+
+  def dsync(router: RouterSpec, targets: Int, r: DsyncRound): Seq[(String, Any)] = Seq(
+    "router" -> router,
+    "targets" -> targets,
+    "row" -> r.row,
+    "reply_delay" -> r.replyDelay,
+    "dsync" -> r.dsync)
 
   private def toJson(fields: Seq[(String, Any)]): String =
     fields.map { case (name, value) => s""""$name": ${jsonValue(value)}""" }.mkString("{", ", ", "}")

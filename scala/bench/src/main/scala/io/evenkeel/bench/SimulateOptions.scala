@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.bench
 
+import io.evenkeel.bench.migration.BaselineKinds
+import io.evenkeel.bench.prompt.Cutters
 import io.evenkeel.bench.sim.SourceSplit
 import io.evenkeel.bench.trace.Traces
-import io.evenkeel.core.spec.{Nearest, RouterSpec, SpecGrammar}
+import io.evenkeel.core.spec.{Nearest, RouterKinds, RouterSpec, SpecGrammar}
 
 /** The command line of `evenkeel simulate`, parsed and checked. */
 final case class SimulateOptions(
     routers: Seq[RouterSpec],
     traces: Seq[String],
-    targets: Int,
+    targets: Seq[Int],
     window: Option[Int],
     slide: Int,
     seed: Long,
@@ -23,20 +25,27 @@ final case class SimulateOptions(
     stateWindow: Int,
     forceUpdate: Boolean,
     rounds: Int,
+    packers: Seq[String],
+    replyDelays: Seq[Int],
+    series: Boolean,
+    agreement: Boolean,
+    state: Boolean,
     json: Boolean)
 
 object SimulateOptions {
   private val valued = Seq(
     "--router" -> "routers, divided by commas: dalton(epsilon=0.1),pkg,cam; 'all' for every one",
     "--trace" -> "where the keys come from (below); repeat it for sources with different data",
-    "--targets" -> "number of targets (64)",
+    "--targets" -> "number of targets (64), or several divided by commas",
     "--window" -> "rows per window (60000), or 'all' for loads since the start",
     "--slide" -> "rows per slide (1000)",
     "--seed" -> "seed of generated traces and of the routers (7)",
     "--sources" -> "number of parallel sources (1)",
-    "--source-split" -> "how rows reach the sources: shuffle or key (shuffle)",
+    "--source-split" -> "how rows reach the sources: shuffle, key, or edge = by a second column (shuffle)",
     "--rows" -> "rows to route (600000; a file: all of it)",
     "--reducers" -> "number of reducers that merge partial results (1)",
+    "--reply-delays" -> "how dalton's DSYNC adapts: rows until a reply arrives, one value after the other",
+    "--packer" -> "cut micro-batches of --batch-rows into --targets blocks instead of routing rows",
     "--batches" -> "micro-batches of a repartitioning run (turns that mode on)",
     "--batch-rows" -> "rows per micro-batch (100000)",
     "--lambda" -> "histogram size per target, for kip and its rivals (2)",
@@ -44,6 +53,9 @@ object SimulateOptions {
     "--rounds" -> "repetitions with re-randomised keys (1)")
   private val flags = Seq(
     "--force-update" -> "repartition after every batch, whatever it gains",
+    "--series" -> "with --json: also a line per window (per slide with --window all)",
+    "--agreement" -> "share of rows that go where the first router sends them (same_as_first)",
+    "--state" -> "size of the routers' snapshots at the end (state_bytes)",
     "--json" -> "one JSON object per router instead of a table",
     "--help" -> "this text")
 
@@ -53,10 +65,12 @@ object SimulateOptions {
     }
     (Seq("Usage: evenkeel simulate --router ROUTERS --trace TRACE [options]", "") ++ options ++
       Seq("", "Traces:") ++ Traces.help.map("  " + _) ++
-      Seq("", "Routers:") ++ grammar.kinds.map(k => f"  ${k.name}%-12s ${k.summary}")).mkString("\n")
+      Seq("", "Routers:") ++ grammar.kinds.map(k => f"  ${k.name}%-12s ${k.summary}") ++
+      Seq("", s"Packers: ${Cutters.names.mkString(", ")}, or a router")).mkString("\n")
   }
 
-  val grammar: SpecGrammar = SpecGrammar.product
+  /** What the simulator routes with: the product's routers and the rivals they are compared with. */
+  val grammar: SpecGrammar = new SpecGrammar(RouterKinds.all ++ BaselineKinds.all)
 
   def parse(args: Seq[String]): SimulateOptions = {
     val named = pairs(args)
@@ -82,10 +96,13 @@ object SimulateOptions {
     val seed = last("--seed").fold(7L) { text =>
       text.toLongOption.getOrElse(throw new UsageException(s"--seed must be a whole number, not '$text'."))
     }
+    val json = last("--json").isDefined
+    if (last("--series").isDefined && !json)
+      throw new UsageException("--series writes JSON lines: add --json.")
     SimulateOptions(
       routers = routers(last("--router").getOrElse("all"), seed),
       traces = traces,
-      targets = whole("--targets", 64, 1),
+      targets = wholes("--targets", last("--targets").getOrElse("64")),
       window = window,
       slide = slide,
       seed = seed,
@@ -93,7 +110,11 @@ object SimulateOptions {
       split = last("--source-split").getOrElse("shuffle") match {
         case "shuffle" => SourceSplit.Shuffle
         case "key" => SourceSplit.Key
-        case other => throw new UsageException(s"--source-split is shuffle or key, not '$other'.")
+        case "edge" if traces.size > 1 =>
+          throw new UsageException("--source-split edge deals one trace; here are several.")
+        case "edge" => SourceSplit.Edge
+        case other =>
+          throw new UsageException(s"--source-split is shuffle, key or edge, not '$other'.")
       },
       rows = rows,
       reducers = whole("--reducers", 1, 1),
@@ -107,11 +128,30 @@ object SimulateOptions {
       stateWindow = whole("--state-window", 5, 1),
       forceUpdate = last("--force-update").isDefined,
       rounds = whole("--rounds", 1, 1),
-      json = last("--json").isDefined)
+      packers = last("--packer").fold(Seq.empty[String])(packers),
+      replyDelays = last("--reply-delays").fold(Seq.empty[Int])(wholes("--reply-delays", _)),
+      series = last("--series").isDefined,
+      agreement = last("--agreement").isDefined,
+      state = last("--state").isDefined,
+      json = json)
   }
 
+  private def packers(text: String): Seq[String] = {
+    val names = SpecGrammar.split(text).map(_.trim).filter(_.nonEmpty)
+    names.filterNot(Cutters.isName).foreach(grammar.parse)
+    names
+  }
+
+  private def wholes(name: String, text: String): Seq[Int] =
+    text.split(',').toSeq.map(_.trim).map { part =>
+      part.toIntOption
+        .filter(_ >= 1)
+        .getOrElse(
+          throw new UsageException(s"$name must be a whole number of at least 1, not '$part'."))
+    }
+
   private def routers(text: String, seed: Long): Seq[RouterSpec] = {
-    val specs = if (text.trim == "all") grammar.kinds.map(_.apply()) else grammar.parseList(text)
+    val specs = if (text.trim == "all") RouterKinds.all.map(_.apply()) else grammar.parseList(text)
     specs.map(_.withDefault("seed", seed.toString))
   }
 

@@ -2,7 +2,8 @@
 package io.evenkeel.bench.prompt
 
 import io.evenkeel.core.LongIntMap
-import io.evenkeel.core.prompt.{BlockPlan, CountedKeys}
+import io.evenkeel.core.prompt.BlockPlan
+import io.evenkeel.core.prompt.CountedKeys
 
 /** A micro-batch and the blocks it was cut into. */
 final class Cut(val batch: CountedKeys, val plan: BlockPlan)

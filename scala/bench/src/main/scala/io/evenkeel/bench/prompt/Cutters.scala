@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.bench.prompt
 
-import io.evenkeel.core.{PlanningRouter, Router, RouterContext, Routers}
+import io.evenkeel.core.PlanningRouter
+import io.evenkeel.core.Router
+import io.evenkeel.core.RouterContext
+import io.evenkeel.core.Routers
 import io.evenkeel.core.prompt.BlockPacker
 import io.evenkeel.core.spec.RouterSpec
 
@@ -22,20 +25,24 @@ object Cutters {
    * `time`, `ffd` (first fit decreasing), `min_fragments`, `pk2`, `pk5`, or a router such as `hash`,
    * `shuffle`, `cam(choices=4)`, `prompt`, `prompt(exact=on)` (post-sort), `prompt(packer=printed)`.
    */
-  def create(name: String, blocks: Int): Cutter = name.trim.toLowerCase(java.util.Locale.ROOT) match {
-    case "time" => new TimeBlocks(blocks)
-    case "ffd" => new PackedBlocks(FirstFitDecreasing, blocks)
-    case "min_fragments" => new PackedBlocks(MinFragments, blocks)
-    case "pk2" => create("pkg(d=2)", blocks)
-    case "pk5" => create("pkg(d=5)", blocks)
-    case _ => new RoutedBlocks(RouterSpec.parse(name), blocks)
-  }
+  def create(name: String, blocks: Int): Cutter =
+    name.trim.toLowerCase(java.util.Locale.ROOT) match {
+      case "time" => new TimeBlocks(blocks)
+      case "ffd" => new PackedBlocks(FirstFitDecreasing, blocks)
+      case "min_fragments" => new PackedBlocks(MinFragments, blocks)
+      case "pk2" => create("pkg(d=2)", blocks)
+      case "pk5" => create("pkg(d=5)", blocks)
+      case _ => new RoutedBlocks(RouterSpec.parse(name), blocks)
+    }
 }
 
 /** Consecutive stretches of the batch at a steady data rate: what Spark Streaming does (002 §2.2.1). */
 final class TimeBlocks(blocks: Int) extends Cutter {
   override def cut(rows: Array[Long]): Cut =
-    Cut.ofRows(rows, Array.tabulate(rows.length)(i => (i.toLong * blocks / rows.length).toInt), blocks)
+    Cut.ofRows(
+      rows,
+      Array.tabulate(rows.length)(i => (i.toLong * blocks / rows.length).toInt),
+      blocks)
 }
 
 /** A packer that is given the exact counts. */

@@ -2,7 +2,9 @@
 package io.evenkeel.bench.prompt
 
 import io.evenkeel.core.Hashing
-import io.evenkeel.core.prompt.{BucketAllocator, BucketChoice, SplitLoads}
+import io.evenkeel.core.prompt.BucketAllocator
+import io.evenkeel.core.prompt.BucketChoice
+import io.evenkeel.core.prompt.SplitLoads
 
 /** What each reduce task receives when the map tasks of a cut batch hand on their rows uncombined. */
 object ReduceLoads {
@@ -16,13 +18,13 @@ object ReduceLoads {
     loads
   }
 
-  /** Alg. 3 of 002 in each map task. */
-  def allocated(cut: Cut, reducers: Int): Array[Long] =
+  /** Alg. 3 of 002 in each map task, which knows its own block only. */
+  def inRounds(cut: Cut, reducers: Int): Array[Long] =
     perTask(cut, reducers) { (task, block) =>
       BucketAllocator.allocate(block.keys, block.weights, block.split, reducers, task)
     }
 
-  /** Alg. 3 with the batch's split loads known to every task, and buckets chosen freely. */
+  /** Alg. 3 with the batch's split loads known to every task, and always the least loaded bucket. */
   def levelled(cut: Cut, reducers: Int): Array[Long] = {
     val shared = SplitLoads.of(cut.batch.keys, cut.batch.counts, cut.plan, reducers)
     perTask(cut, reducers) { (task, block) =>
@@ -36,7 +38,9 @@ object ReduceLoads {
     }
   }
 
-  private def perTask(cut: Cut, reducers: Int)(allocate: (Int, Block) => Array[Int]): Array[Long] = {
+  private def perTask(
+      cut: Cut,
+      reducers: Int)(allocate: (Int, Block) => Array[Int]): Array[Long] = {
     val loads = new Array[Long](reducers)
     blocksOf(cut).zipWithIndex.foreach { case (block, task) =>
       val buckets = allocate(task, block)

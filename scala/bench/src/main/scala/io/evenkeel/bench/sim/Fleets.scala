@@ -2,7 +2,9 @@
 package io.evenkeel.bench.sim
 
 import io.evenkeel.core.{RouterContext, Routers}
+import io.evenkeel.core.choices.{SharedLoads, SharesLoads}
 import io.evenkeel.core.dalton.{DaltonKind, HeavyKeys}
+import io.evenkeel.core.keel.{KeelKind, KeelRouter}
 import io.evenkeel.core.spec.RouterSpec
 import io.evenkeel.core.table.TableRouter
 
@@ -24,7 +26,15 @@ object Fleets {
       sources: Int): Fleet = {
     val routers =
       Array.tabulate(sources)(s => Routers.create(spec, RouterContext(targets, slides, s, sources)))
+    val loads = new SharedLoads(targets)
+    routers.foreach {
+      case r: SharesLoads => r.share(loads)
+      case _ =>
+    }
     val tables = routers.collect { case t: TableRouter => t }
-    if (tables.length == sources) new TableFleet(tables) else new LoneFleet(routers)
+    val keels = routers.collect { case k: KeelRouter => k }
+    if (tables.length == sources) new TableFleet(tables)
+    else if (keels.length == sources && spec(KeelKind.sync)) new KeelFleet(keels)
+    else new LoneFleet(routers)
   }
 }

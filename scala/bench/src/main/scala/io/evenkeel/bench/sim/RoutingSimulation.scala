@@ -4,7 +4,7 @@ package io.evenkeel.bench.sim
 import java.lang.management.ManagementFactory
 
 import io.evenkeel.bench.ProgressBar
-import io.evenkeel.core.{Hashing, Measures, RoutingTally}
+import io.evenkeel.core.{Hashing, RoutingTally}
 import io.evenkeel.core.spec.RouterSpec
 
 /** How long a window is: a number of rows, or everything since the start (003 Table II). */
@@ -25,8 +25,17 @@ final case class Windowing(window: Option[Int], slide: Int) {
  * counted since the start and sampled after each slide, the averages run over time.
  *
  * Only `route` is timed (thread CPU time, one slide at a time), not the measuring.
+ *
+ * @param agreement compares the routes of successive runs, if wanted
+ * @param measureState also measure the size of the routers' state at the end
  */
-final class RoutingSimulation(feed: SourceFeed, targets: Int, windowing: Windowing, reducers: Int) {
+final class RoutingSimulation(
+    feed: SourceFeed,
+    targets: Int,
+    windowing: Windowing,
+    reducers: Int,
+    agreement: Option[RouteAgreement] = None,
+    measureState: Boolean = false) {
   private val clock = ManagementFactory.getThreadMXBean
   private val slide = windowing.slide
   private val hashes = new Array[Long](slide)
@@ -36,8 +45,9 @@ final class RoutingSimulation(feed: SourceFeed, targets: Int, windowing: Windowi
     warmUp(spec)
     val fleet = Fleets.create(spec, targets, windowing.slides(feed.rows), feed.sources)
     val tally = new RoutingTally(targets, reducers)
-    val means = new WindowMeans(targets)
+    val figures = Vector.newBuilder[WindowFigures]
     val window = windowing.window.getOrElse(feed.rows)
+    var stateBytes: Option[Long] = None
     var nanos = 0L
     var at = 0
     while (at < feed.rows) {
@@ -45,22 +55,27 @@ final class RoutingSimulation(feed: SourceFeed, targets: Int, windowing: Windowi
       if (at % window == 0) look(fleet, at, math.min(window, feed.rows - at))
       val count = math.min(slide, math.min(untilWindowEnd, feed.rows - at))
       nanos += routeSlide(fleet, at, count)
-      tallySlide(tally, count)
+      tallySlide(tally, at, count)
       at += count
       if (count == slide || count == untilWindowEnd) fleet.endSlide()
-      if (windowing.window.isEmpty) means.add(tally)
+      if (measureState && at == feed.rows) stateBytes = Some(fleet.stateBytes)
+      if (windowing.window.isEmpty) figures += WindowFigures.of(tally, at.toLong)
       else if (count == untilWindowEnd || at == feed.rows) {
-        if (count == untilWindowEnd || means.windows == 0) means.add(tally)
+        if (count == untilWindowEnd || at < window) figures += WindowFigures.of(tally, at.toLong)
         tally.clear()
         fleet.endWindow()
       }
       progress.advance(count.toLong)
     }
-    means.result(
+    val all = figures.result()
+    SimulationResult(
       spec.toString,
+      targets,
       feed.rows.toLong,
       nanos.toDouble / feed.rows,
-      leaveFirstOut = windowing.window.nonEmpty)
+      if (windowing.window.nonEmpty && all.size > 1) all.tail else all,
+      agreement.map(_.finish()),
+      stateBytes)
   }
 
   /** Routes some rows and forgets them, so that the timing is not of code still being compiled. */
@@ -110,88 +125,18 @@ final class RoutingSimulation(feed: SourceFeed, targets: Int, windowing: Windowi
     clock.getCurrentThreadCpuTime - start
   }
 
-  private def tallySlide(tally: RoutingTally, count: Int): Unit = {
+  private def tallySlide(tally: RoutingTally, from: Int, count: Int): Unit = {
     var i = 0
     while (i < count) {
       tally.add(hashes(i), routed(i), 1L)
       i += 1
+    }
+    agreement.foreach { a =>
+      (0 until count).foreach(i => a.routed(from + i, routed(i)))
     }
   }
 }
 
 private object RoutingSimulation {
   val WarmUpRows = 100000
-}
-
-/** What one router did to one stream; averages over windows unless the name says otherwise. */
-final case class SimulationResult(
-    router: String,
-    targets: Int,
-    rows: Long,
-    windows: Int,
-    imbalance: Double,
-    maxOverAvg: Double,
-    excessPerRow: Double,
-    gammaPerKey: Double,
-    maxFragments: Int,
-    maxReducer: Double,
-    ci: Double,
-    hi: Double,
-    bsi: Double,
-    mpi: Double,
-    maxBlockOverIdeal: Double,
-    nsPerRow: Double)
-
-/** Sums the measures of the windows. */
-private final class WindowMeans(targets: Int) {
-  private val sums = new Array[Double](9)
-  private var first: Option[(Array[Double], Int)] = None
-  private var maxFragments = 0
-  private var count = 0
-
-  def windows: Int = count
-
-  def add(tally: RoutingTally): Unit = {
-    val (loads, cards) = (tally.loads, tally.cards)
-    val bsi = Measures.excess(loads)
-    val bci = Measures.excess(cards)
-    val values = Array(
-      tally.imbalance,
-      bsi / tally.rows,
-      tally.fragmentsPerKey,
-      tally.maxReducer.toDouble,
-      bci,
-      Measures.hybridImbalance(loads, cards),
-      bsi,
-      Measures.partitioningImbalance(bsi, bci, tally.fragmentsPerKey),
-      loads.max / math.ceil(tally.rows.toDouble / targets))
-    count += 1
-    if (first.isEmpty) first = Some((values, tally.maxFragments))
-    else maxFragments = math.max(maxFragments, tally.maxFragments)
-    values.indices.foreach(i => sums(i) += values(i))
-  }
-
-  def result(router: String, rows: Long, nsPerRow: Double, leaveFirstOut: Boolean): SimulationResult = {
-    val (start, startFragments) = first.getOrElse((new Array[Double](sums.length), 0))
-    val skip = leaveFirstOut && count > 1
-    val used = if (skip) count - 1 else count
-    val mean = sums.indices.map(i => (if (skip) sums(i) - start(i) else sums(i)) / used)
-    SimulationResult(
-      router,
-      targets,
-      rows,
-      used,
-      imbalance = mean(0),
-      maxOverAvg = mean(0) + 1,
-      excessPerRow = mean(1),
-      gammaPerKey = mean(2),
-      maxFragments = if (skip) maxFragments else math.max(maxFragments, startFragments),
-      maxReducer = mean(3),
-      ci = mean(4),
-      hi = mean(5),
-      bsi = mean(6),
-      mpi = mean(7),
-      maxBlockOverIdeal = mean(8),
-      nsPerRow = nsPerRow)
-  }
 }

@@ -3,12 +3,15 @@ package io.evenkeel.bench.sim
 
 import io.evenkeel.core.Hashing
 
-/** How the rows of one stream are dealt to several sources (003 §V: sources fed at random or by key). */
+/** How the rows of one stream are dealt to several sources (003 §V Q3: at random or by a skewed column). */
 sealed trait SourceSplit
 
 object SourceSplit {
   case object Shuffle extends SourceSplit
   case object Key extends SourceSplit
+
+  /** By a second column drawn like the key but apart from it, as edges of a graph by their source vertex. */
+  case object Edge extends SourceSplit
 }
 
 /**
@@ -28,18 +31,25 @@ object SourceFeed {
   // Another hash than the routers', or a source would only ever see the keys of a few targets.
   private val SplitChoice = 977
 
-  def apply(traces: Seq[Array[Int]], sources: Int, split: SourceSplit): SourceFeed =
+  /** @param column second column of the only trace, which `SourceSplit.Edge` deals by */
+  def apply(
+      traces: Seq[Array[Int]],
+      sources: Int,
+      split: SourceSplit,
+      column: => Array[Int] = Array.emptyIntArray): SourceFeed =
     if (traces.size == 1) {
       val ids = traces.head
       split match {
         case SourceSplit.Shuffle => new SourceFeed(ids, row => row % sources, sources)
-        case SourceSplit.Key =>
-          new SourceFeed(
-            ids,
-            row => Hashing.choice(Hashing.ofId(ids(row).toLong), SplitChoice, sources),
-            sources)
+        case SourceSplit.Key => byHash(ids, ids, sources)
+        case SourceSplit.Edge => byHash(ids, column, sources)
       }
     } else interleaved(traces, sources)
+
+  private def byHash(ids: Array[Int], column: Array[Int], sources: Int): SourceFeed = new SourceFeed(
+    ids,
+    row => Hashing.choice(Hashing.ofId(column(row).toLong), SplitChoice, sources),
+    sources)
 
   private def interleaved(traces: Seq[Array[Int]], sources: Int): SourceFeed = {
     val perSource = traces.zipWithIndex.map { case (t, i) =>

@@ -29,6 +29,7 @@ object Traces {
     "uniform[:KEYS]",
     "drift:EXPONENT[:KEYS[:ROWS_PER_SHIFT]]",
     "lognormal:MU:SIGMA[:KEYS]",
+    "sequence:KEYS",
     "alternate:TRACE,TRACE[,...]",
     "phases:ROWS:TRACE,TRACE[,...]")
 
@@ -83,6 +84,10 @@ object Traces {
       case "lognormal" =>
         atMost(3)
         Generators.stationary(KeyWeights.logNormal(keys(2, 1 << 19), number(0), number(1)), rows, seed)
+      case "sequence" =>
+        atMost(1)
+        val size = keys(0)
+        Array.tabulate(rows)(_ % size)
       case "ln1" => generate("lognormal", Seq("1.789", "2.366"), rows, seed)
       case "ln2" => generate("lognormal", Seq("2.245", "1.133", "4096"), rows, seed)
       case other =>

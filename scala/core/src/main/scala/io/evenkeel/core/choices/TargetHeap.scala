@@ -37,8 +37,6 @@ private[core] final class TargetHeap(loads: Array[Long], initialCapacity: Int) {
     set(at, target, load, mark)
   }
 
-  def addAll(): Unit = loads.indices.foreach(add(_))
-
   /** The least loaded member, which is at the top afterwards; the set must not be empty. */
   def least(): Int = {
     var load = loads(members(0))

@@ -140,6 +140,8 @@ final class DaltonAgent(spec: RouterSpec, val context: RouterContext) extends Ro
     router.expectLoad(table.load)
     if (table.loads.nonEmpty && sharesLoad)
       bandit.loads.setBackground(Array.tabulate(n)(i => table.loads(i) - reported(i)))
+    // It waited by the old DSYNC: a longer one is already the answer to its being late.
+    if (table.dsync > dsync) late = false
     dsync = math.max(floor, table.dsync)
     round = table.round
     tableInSlide = true

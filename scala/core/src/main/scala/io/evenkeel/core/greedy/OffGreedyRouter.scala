@@ -9,7 +9,7 @@ import io.evenkeel.core.{
   Snapshot,
   SnapshotParts
 }
-import io.evenkeel.core.choices.TargetHeap
+import io.evenkeel.core.choices.LeastLoaded
 import io.evenkeel.core.spec.{Param, RouterKind, RouterSpec}
 
 /** `off_greedy`: whole keys, heaviest first, to the least loaded target. */
@@ -33,11 +33,10 @@ object OffGreedyKind
  */
 final class OffGreedyRouter(val context: RouterContext) extends PlanningRouter {
   private val loads = new Array[Long](context.targets)
-  private val all = new TargetHeap(loads, context.targets)
+  private val all = new LeastLoaded(loads)
   private val homes = new LongIntMap(1 << 10)
   private val slots = new LongIntMap(1 << 10)
   private var weights = new Array[Long](1 << 10)
-  all.addAll()
 
   override def lookahead: Int = Int.MaxValue
 
@@ -55,14 +54,15 @@ final class OffGreedyRouter(val context: RouterContext) extends PlanningRouter {
   override def plan(): Unit = {
     homes.clear()
     java.util.Arrays.fill(loads, 0L)
-    all.refresh(0)
+    all.recount()
     val keys = slots.sortedKeys
     // A stable sort, so that keys of equal weight keep the order of their hashes.
     val heaviestFirst = keys.indices.sortBy(i => -weights(slots.getOrElse(keys(i), 0)))
     heaviestFirst.foreach { i =>
-      val target = all.least()
+      val target = all.target
       homes.put(keys(i), target)
       loads(target) += weights(slots.getOrElse(keys(i), 0))
+      all.raised(target)
     }
     slots.clear()
   }
@@ -71,9 +71,10 @@ final class OffGreedyRouter(val context: RouterContext) extends PlanningRouter {
   override def route(keyHash: Long, weight: Long): Int = {
     var target = homes.getOrElse(keyHash, -1)
     if (target < 0) {
-      target = all.least()
+      target = all.target
       homes.put(keyHash, target)
       loads(target) += weight
+      all.raised(target)
     }
     target
   }
@@ -92,7 +93,7 @@ final class OffGreedyRouter(val context: RouterContext) extends PlanningRouter {
   override def restore(bytes: Array[Byte]): Unit =
     Snapshot.read(OffGreedyKind.name, 1, bytes) { (_, in) =>
       SnapshotParts.readLongs(in, loads)
-      all.refresh(0)
+      all.recount()
       SnapshotParts.readMap(in, homes)
       slots.clear()
       (0 until in.readInt()).foreach(_ => observe(in.readLong(), in.readLong()))

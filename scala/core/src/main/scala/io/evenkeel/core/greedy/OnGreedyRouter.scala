@@ -2,7 +2,7 @@
 package io.evenkeel.core.greedy
 
 import io.evenkeel.core.{LongIntMap, Router, RouterContext, Snapshot, SnapshotParts}
-import io.evenkeel.core.choices.TargetHeap
+import io.evenkeel.core.choices.LeastLoaded
 import io.evenkeel.core.spec.{Param, RouterKind, RouterSpec}
 
 /** `on_greedy`: a new key to the least loaded target. */
@@ -25,17 +25,17 @@ object OnGreedyKind
  */
 final class OnGreedyRouter(val context: RouterContext) extends Router {
   private val loads = new Array[Long](context.targets)
-  private val all = new TargetHeap(loads, context.targets)
+  private val all = new LeastLoaded(loads)
   private val homes = new LongIntMap(1 << 10)
-  all.addAll()
 
   override def route(keyHash: Long, weight: Long): Int = {
     var target = homes.getOrElse(keyHash, -1)
     if (target < 0) {
-      target = all.least()
+      target = all.target
       homes.put(keyHash, target)
     }
     loads(target) += weight
+    all.raised(target)
     target
   }
 
@@ -48,6 +48,6 @@ final class OnGreedyRouter(val context: RouterContext) extends Router {
     Snapshot.read(OnGreedyKind.name, 1, bytes) { (_, in) =>
       SnapshotParts.readLongs(in, loads)
       SnapshotParts.readMap(in, homes)
-      all.refresh(0)
+      all.recount()
     }
 }

@@ -2,7 +2,7 @@
 package io.evenkeel.core.holistic
 
 import io.evenkeel.core.RouterContext
-import io.evenkeel.core.choices.TargetHeap
+import io.evenkeel.core.choices.LeastLoaded
 
 /**
  * Hybrid load (001 Alg. 5, Eq. 7-9): the candidate with the least `H = p L' + (1 - p) C'`, where rows `L`
@@ -12,7 +12,7 @@ import io.evenkeel.core.choices.TargetHeap
  * has 0.5 * 0.5 + 0.5 * 1 = 0.75, so a key with these candidates goes to 0.
  *
  * The extremes are kept up exactly without a scan over the targets: within a window counts only grow, so
- * the maximum is a running one and the minimum comes from a [[TargetHeap]].
+ * the maximum is a running one and the minimum comes from a [[LeastLoaded]].
  */
 final class LmRouter private[holistic] (context: RouterContext, d: Int, held: HeldKeys, p: Double)
     extends HolisticRouter(context, LmKind, d, held) {
@@ -25,12 +25,12 @@ final class LmRouter private[holistic] (context: RouterContext, d: Int, held: He
       byRows.raised(last)
       byKeys.raised(last)
     }
-    val perRow = scale(p, byRows)
-    val perKey = scale(1 - p, byKeys)
+    // H times both ranges, without the minima, which all candidates share: no division per row.
+    val perRow = p * byKeys.range
+    val perKey = (1 - p) * byRows.range
     var best = 0
     var least = Double.PositiveInfinity
     var i = 0
-    // The minimum is the same for all candidates, so it need not be subtracted.
     while (i < d) {
       val t = candidates(i)
       val h = perRow * loads(t) + perKey * cards(t)
@@ -44,11 +44,6 @@ final class LmRouter private[holistic] (context: RouterContext, d: Int, held: He
     best
   }
 
-  private def scale(share: Double, extremes: Extremes): Double = {
-    val range = extremes.max - extremes.min
-    if (range == 0) 0 else share / range
-  }
-
   override protected def countsReplaced(): Unit = {
     byRows.recount()
     byKeys.recount()
@@ -58,18 +53,19 @@ final class LmRouter private[holistic] (context: RouterContext, d: Int, held: He
 
 /** Smallest and largest of counts that only grow between two `recount`s. */
 private[holistic] final class Extremes(counts: Array[Long]) {
-  private val heap = new TargetHeap(counts, counts.length)
+  private val least = new LeastLoaded(counts)
   private var largest = 0L
-  heap.addAll()
 
-  def min: Long = counts(heap.least())
+  /** Largest minus smallest; 1 if all are equal, when it must not cancel the other term of H. */
+  def range: Long = math.max(1L, largest - least.load)
 
-  def max: Long = largest
-
-  def raised(target: Int): Unit = if (counts(target) > largest) largest = counts(target)
+  def raised(target: Int): Unit = {
+    least.raised(target)
+    if (counts(target) > largest) largest = counts(target)
+  }
 
   def recount(): Unit = {
-    heap.refresh(0)
+    least.recount()
     largest = counts.max
   }
 }

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.kip
 
-import io.evenkeel.core.{Router, RouterContext}
-import io.evenkeel.core.spec.{Param, RouterKind, RouterSpec}
+import io.evenkeel.core.Router
+import io.evenkeel.core.RouterContext
+import io.evenkeel.core.spec.Param
+import io.evenkeel.core.spec.RouterKind
+import io.evenkeel.core.spec.RouterSpec
 import io.evenkeel.core.table.TableRouter
 
 /** `kip`: whole keys, the heavy ones with homes of their own, from a table frozen after a sample. */
@@ -10,10 +13,10 @@ object KipKind extends RouterKind("kip", "keys stay whole, heavy ones get explic
 
   val lambda: Param[Double] = Param.double(
     "lambda",
-    8,
+    2,
     0,
     1024,
-    "λ: heavy keys per target that get a route of their own, B = λN (004 §4; the paper uses 2)")
+    "λ: heavy keys per target that get a route of their own, B = λN (004 §4)")
 
   val epsilon: Param[Option[Double]] = Param.custom[Option[Double]](
     "epsilon",
@@ -25,16 +28,26 @@ object KipKind extends RouterKind("kip", "keys stay whole, heavy ones get explic
   }(_.fold("auto")(_.toString))
 
   val hosts: Param[Int] =
-    Param.int("hosts", 100, 1, 4096, "virtual hosts per target, H/N: the grain in which the tail moves (004 §4)")
+    Param.int(
+      "hosts",
+      16,
+      1,
+      4096,
+      "virtual hosts per target, H/N: the grain in which the tail moves (004 §4)")
 
   val hostWeights: Param[HostWeights] = Param.choice[HostWeights](
     "hostWeights",
-    HostWeights.Uniform,
+    HostWeights.Shrunk,
     HostWeights.all.map(w => w.name -> w),
-    "tail on each host: all alike (004 Alg. 1, line 2) or as sampled")
+    "tail on each host: all alike (004 Alg. 1, line 2), as sampled, or sampled less chance")
 
   val sample: Param[Int] =
-    Param.int("sample", 10000, 1, 10000000, "rows of each source that are seen before the table is frozen (004 §3)")
+    Param.int(
+      "sample",
+      10000,
+      1,
+      10000000,
+      "rows of each source that are seen before the table is frozen (004 §3)")
 
   val seed: Param[Long] = Param.long("seed", 1, "seed of the router")
 

@@ -2,7 +2,9 @@
 package io.evenkeel.core.kip
 
 import io.evenkeel.core.Hashing
-import io.evenkeel.core.table.{KeyHistogram, RoutingTable, TableSolver}
+import io.evenkeel.core.table.KeyHistogram
+import io.evenkeel.core.table.RoutingTable
+import io.evenkeel.core.table.TableSolver
 
 /**
  * The Key Isolator Partitioner: a routing table that balances whole keys and moves as few as it can.
@@ -42,7 +44,8 @@ final class KipSolver(slack: Double, hostWeights: HostWeights) extends TableSolv
       val key = histogram.keys(i)
       val host = Hashing.host(key, n, perTarget)
       val share = histogram.share(i)
-      places(i) = place(loads, maxLoad - share, previous.lookup(key, host, 0), previous.targetOfHost(host))
+      places(i) =
+        place(loads, maxLoad - share, previous.lookup(key, host, 0), previous.targetOfHost(host))
       loads.add(places(i), share)
       i += 1
     }

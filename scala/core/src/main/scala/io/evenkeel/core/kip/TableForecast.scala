@@ -2,7 +2,8 @@
 package io.evenkeel.core.kip
 
 import io.evenkeel.core.Hashing
-import io.evenkeel.core.table.{KeyHistogram, RoutingTable}
+import io.evenkeel.core.table.KeyHistogram
+import io.evenkeel.core.table.RoutingTable
 
 /** What a table would do to a stream with the given histogram. Tables whose lists have one entry only. */
 object TableForecast {
@@ -11,10 +12,10 @@ object TableForecast {
   def loads(table: RoutingTable, histogram: KeyHistogram): Array[Double] = {
     val out = new Array[Double](table.targets)
     if (histogram.total > 0) {
-      histogram.keys.indices.foreach(i => out(targetOf(table, histogram.keys(i))) += histogram.share(i))
-      (0 until table.hosts).foreach { h =>
-        out(table.targetOfHost(h)) += histogram.tailOn(h, table.hosts) / histogram.total
-      }
+      histogram.keys.indices.foreach(i =>
+        out(targetOf(table, histogram.keys(i))) += histogram.share(i))
+      val tail = HostWeights.Sampled.shares(histogram, table.hosts)
+      tail.indices.foreach(h => out(table.targetOfHost(h)) += tail(h))
     }
     out
   }
@@ -33,11 +34,8 @@ object TableForecast {
         .filter(i => targetOf(from, histogram.keys(i)) != targetOf(to, histogram.keys(i)))
         .map(histogram.share)
         .sum
-      val tail = (0 until from.hosts)
-        .filter(h => from.targetOfHost(h) != to.targetOfHost(h))
-        .map(h => histogram.tailOn(h, from.hosts) / histogram.total)
-        .sum
-      heavy + tail
+      val tail = HostWeights.Sampled.shares(histogram, from.hosts)
+      heavy + tail.indices.filter(h => from.targetOfHost(h) != to.targetOfHost(h)).map(tail(_)).sum
     }
   }
 

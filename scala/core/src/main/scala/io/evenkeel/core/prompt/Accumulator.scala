@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.prompt
 
-import java.io.{DataInputStream, DataOutputStream}
+import java.io.DataInputStream
+import java.io.DataOutputStream
 import java.util.Arrays
 
 import io.evenkeel.core.LongIntMap
@@ -29,11 +30,10 @@ final class Accumulator(budget: Int) {
   private val tree = new CountTree
   private var keys = new Array[Long](1 << 10)
   private var counts = new Array[Long](1 << 10)
-  // What the tree believes the count to be, and when it was told.
+  // What the tree believes the count to be, and the count and the time at which it is told again.
   private var told = new Array[Long](1 << 10)
-  private var toldAt = new Array[Long](1 << 10)
-  private var frequencyStep = new Array[Double](1 << 10)
-  private var timeStep = new Array[Double](1 << 10)
+  private var dueCount = new Array[Long](1 << 10)
+  private var dueTime = new Array[Long](1 << 10)
   private var budgetLeft = new Array[Int](1 << 10)
   private var expected: Option[BatchEstimate] = None
   private var hasTree = false
@@ -74,9 +74,9 @@ final class Accumulator(budget: Int) {
     if (slot < 0) insert(keyHash, weight, now)
     else {
       counts(slot) += weight
-      // Differs from the paper: Alg. 1 tests == on steps that are fractions and never looks at the
-      // budget. A step once passed would never be met again, so the test is >=, and 0 budget ends it.
-      if (hasTree && budgetLeft(slot) > 0 && isDue(slot, now)) update(slot, now)
+      // Differs from the paper: Alg. 1 tests == on steps that are fractions; a step once passed would
+      // never be met again.
+      if (hasTree && (counts(slot) >= dueCount(slot) || now >= dueTime(slot))) update(slot, now)
     }
   }
 
@@ -87,21 +87,30 @@ final class Accumulator(budget: Int) {
     new CountedKeys(Arrays.copyOf(keys, size), Arrays.copyOf(counts, size), order)
   }
 
-  private def isDue(slot: Int, now: Long): Boolean =
-    counts(slot) - told(slot) >= frequencyStep(slot) || now - toldAt(slot) >= timeStep(slot)
-
   private def update(slot: Int, now: Long): Unit = {
     tree.move(slot, counts(slot))
     updateCount += 1
     budgetLeft(slot) -= 1
     told(slot) = counts(slot)
-    // Differs from the paper: Alg. 1 never sets the time of the last update, and renews only the step
-    // that was met. Both steps follow from the same budget, so both are renewed.
-    toldAt(slot) = now
     // A batch that outgrows its estimate would make the share exceed 1.
     val size = math.max(expectedWeight, totalWeight.toDouble)
-    frequencyStep(slot) = size / budget * counts(slot) / totalWeight
-    timeStep(slot) = stepTo(endsAt - now, budgetLeft(slot))
+    schedule(slot, size / budget * counts(slot) / totalWeight, now)
+  }
+
+  /**
+   * Differs from the paper: Alg. 1 never sets the time of the last update, renews only the step that was
+   * met, and never looks at the budget. Both steps follow from the same budget, so both are renewed, and
+   * a key without budget is due no more.
+   */
+  private def schedule(slot: Int, frequencyStep: Double, now: Long): Unit = {
+    val left = budgetLeft(slot)
+    if (left == 0) {
+      dueCount(slot) = Long.MaxValue
+      dueTime(slot) = Long.MaxValue
+    } else {
+      dueCount(slot) = told(slot) + math.max(1L, math.ceil(frequencyStep).toLong)
+      dueTime(slot) = now + math.max(1L, (endsAt - now + left - 1) / left)
+    }
   }
 
   private def insert(keyHash: Long, weight: Long, now: Long): Unit = {
@@ -111,21 +120,16 @@ final class Accumulator(budget: Int) {
     keys(slot) = keyHash
     counts(slot) = weight
     told(slot) = weight
-    toldAt(slot) = now
-    frequencyStep(slot) = firstStep
-    timeStep(slot) = stepTo(endsAt - now, budget)
     budgetLeft(slot) = budget
+    schedule(slot, firstStep, now)
     if (hasTree) tree.add(slot, weight)
   }
-
-  private def stepTo(remaining: Long, updates: Int): Double =
-    if (updates == 0) Double.MaxValue else math.max(1.0, remaining.toDouble / updates)
 
   private def expect(estimate: Option[BatchEstimate]): Unit = {
     expected = estimate
     hasTree = estimate.isDefined
     expectedWeight = estimate.fold(0.0)(_.weight)
-    firstStep = estimate.fold(0.0)(e => math.max(1.0, e.weight / (e.keys * budget)))
+    firstStep = estimate.fold(0.0)(e => e.weight / (e.keys * budget))
     endsAt = estimate.fold(0L)(_.endsAt)
   }
 
@@ -133,9 +137,8 @@ final class Accumulator(budget: Int) {
     keys = Arrays.copyOf(keys, length)
     counts = Arrays.copyOf(counts, length)
     told = Arrays.copyOf(told, length)
-    toldAt = Arrays.copyOf(toldAt, length)
-    frequencyStep = Arrays.copyOf(frequencyStep, length)
-    timeStep = Arrays.copyOf(timeStep, length)
+    dueCount = Arrays.copyOf(dueCount, length)
+    dueTime = Arrays.copyOf(dueTime, length)
     budgetLeft = Arrays.copyOf(budgetLeft, length)
   }
 
@@ -154,9 +157,8 @@ final class Accumulator(budget: Int) {
       out.writeLong(keys(slot))
       out.writeLong(counts(slot))
       out.writeLong(told(slot))
-      out.writeLong(toldAt(slot))
-      out.writeDouble(frequencyStep(slot))
-      out.writeDouble(timeStep(slot))
+      out.writeLong(dueCount(slot))
+      out.writeLong(dueTime(slot))
       out.writeInt(budgetLeft(slot))
     }
     if (hasTree) tree.descending().foreach(out.writeInt)
@@ -176,9 +178,8 @@ final class Accumulator(budget: Int) {
       slots.put(keys(slot), slot)
       counts(slot) = in.readLong()
       told(slot) = in.readLong()
-      toldAt(slot) = in.readLong()
-      frequencyStep(slot) = in.readDouble()
-      timeStep(slot) = in.readDouble()
+      dueCount(slot) = in.readLong()
+      dueTime(slot) = in.readLong()
       budgetLeft(slot) = in.readInt()
     }
     // Newest first within a count: adding in reverse gives the same chains again.

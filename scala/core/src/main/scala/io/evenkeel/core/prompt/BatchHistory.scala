@@ -24,10 +24,11 @@ final case class BatchHistory(sizes: Vector[BatchSize]) {
   def estimate: Option[BatchEstimate] =
     if (sizes.isEmpty) None
     else
-      Some(BatchEstimate(
-        sizes.map(_.weight.toDouble).sum / sizes.size,
-        sizes.map(_.keys.toDouble).sum / sizes.size,
-        sizes.map(_.rows).sum / sizes.size))
+      Some(
+        BatchEstimate(
+          sizes.map(_.weight.toDouble).sum / sizes.size,
+          sizes.map(_.keys.toDouble).sum / sizes.size,
+          sizes.map(_.rows).sum / sizes.size))
 }
 
 object BatchHistory {

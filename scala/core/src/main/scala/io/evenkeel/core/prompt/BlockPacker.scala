@@ -18,33 +18,31 @@ object BlockPacker {
  *
  * Every key gets a home: heavy keys (above `cut` = N/K) round robin, then the others in zig-zag from where
  * the heavy ones stopped, so homes have floor(K/P) or ceil(K/P) keys each. A block above its capacity
- * gives away weight of its heaviest keys, but keeps a fragment of `cut` of each; what is given away goes,
- * whole if possible, to the block with fewest keys that has room, and else fills the emptiest blocks.
+ * gives away weight of its heaviest keys, each down to a fragment of `cut`; what is given away goes, whole
+ * if possible, to the block with fewest keys that has room, and else fills the emptiest blocks.
  *
- * Example: counts 140, 90, 45, 35, 25, 20, 15, 15 (N 385, K 8, cut 48) on 4 blocks. Homes are
- * {140, 15}, {90, 15}, {45, 20}, {35, 25} with capacities 96, 96, 97, 96. The first gives 59 of its 140,
- * the second 9 of its 90; 36 and 23 of the 59 go to blocks 4 and 3, the 9 to block 3.
+ * Example: counts 113, 96, 52, 34, 29, 28, 17, 16 (N 385, K 8, cut 48) on 4 blocks. Homes are
+ * {113, 16}, {96, 17}, {52, 28}, {34, 29} with capacities 96, 96, 97, 96. The first gives 33 of its 113 to
+ * block 4, the second 17 of its 96 to block 3.
  *
  * Guarantee: every block has floor(N/P) or ceil(N/P) weight, and at least floor(K/P) keys if no key
- * weighs 0. A block is above its capacity by at most its heaviest key when keys come in descending
- * order, so about 2P fragments are added to K, whatever the skew. Cost O(K + P^2).
+ * weighs 0. With keys in descending order a block is above its capacity by little more than its heaviest
+ * key, so the fragments beyond one per key number about 2P, whatever the skew. Cost O(K + P^2).
  */
 object BalancedPacker extends BlockPacker {
 
   override def pack(batch: CountedKeys, blocks: Int): BlockPlan = {
     val cut = BlockPacker.cutOf(batch)
     val plan = new PlanBuilder(batch.counts, blocks)
-    // Blocks open with stubs only, so that capacity is shared out by what cannot move.
     val dealt = deal(batch, plan, cut)
     plan.open()
-    takeHome(batch, plan, dealt)
-    shrinkOverfull(batch, plan, dealt, floor = 1)
-    shrinkOverfull(batch, plan, dealt, floor = 0)
+    giveAway(batch, plan, dealt, cut)
+    giveAway(batch, plan, dealt, 0)
     spread(batch, plan, dealt)
     plan.result()
   }
 
-  /** Gives every key a home with at most `cut` of its weight; returns the slots, heavy keys first. */
+  /** Gives every key a home; returns the slots in the order dealt, heavy keys first. */
   private def deal(batch: CountedKeys, plan: PlanBuilder, cut: Long): Array[Int] = {
     val counts = batch.counts
     val dealt = new Array[Int](batch.size)
@@ -55,7 +53,7 @@ object BalancedPacker extends BlockPacker {
     while (i < batch.size) {
       if (counts(batch.order(i)) > cut) {
         dealt(filled) = batch.order(i)
-        plan.settle(dealt(filled), filled % plan.blocks, cut)
+        plan.settle(dealt(filled), filled % plan.blocks, counts(dealt(filled)), cut)
         filled += 1
       }
       i += 1
@@ -66,7 +64,8 @@ object BalancedPacker extends BlockPacker {
       val slot = batch.order(i)
       if (counts(slot) <= cut) {
         dealt(filled) = slot
-        plan.settle(slot, zigzag(filled, heavy, plan.blocks), counts(slot))
+        val home = zigzag(filled, heavy, plan.blocks)
+        plan.settle(slot, home, counts(slot), counts(slot))
         filled += 1
       }
       i += 1
@@ -86,35 +85,28 @@ object BalancedPacker extends BlockPacker {
   }
 
   /**
-   * Heavy keys take what room their home has, the lightest first. Differs from the paper, which leaves
-   * the order open: served in descending order, the heaviest key of a block fills it and pushes out the
-   * residuals of all the others, which best fit then heaps into few blocks.
+   * Overfull blocks give away weight, the heaviest key first. Differs from the paper, which leaves the
+   * order of residuals open: taken home in descending order, the heaviest residual of a block fills it
+   * and pushes out the small ones of all its other keys, which best fit then heaps into few blocks.
+   *
+   * A block that cannot even hold its keys' stubs (keys of nearly one size, dealt unevenly) keeps a unit
+   * of the key it cuts; else every one of its heavy keys would be cut.
    */
-  private def takeHome(batch: CountedKeys, plan: PlanBuilder, dealt: Array[Int]): Unit = {
-    var i = batch.size - 1
-    while (i >= 0) {
-      val slot = dealt(i)
-      val residual = batch.counts(slot) - plan.keptAtHome(slot)
-      if (residual > 0) {
-        val room = plan.roomIn(plan.homeOf(slot))
-        if (room > 0) plan.keep(slot, plan.keptAtHome(slot) + math.min(room, residual))
-      }
-      i -= 1
-    }
-  }
-
-  /** Blocks that the deal alone overfilled (K not far above P) give up parts of their keys. */
-  private def shrinkOverfull(
+  private def giveAway(
       batch: CountedKeys,
       plan: PlanBuilder,
       dealt: Array[Int],
-      floor: Long): Unit = {
+      stub: Long): Unit = {
     var i = 0
     while (i < batch.size) {
       val slot = dealt(i)
-      val excess = -plan.roomIn(plan.homeOf(slot))
-      val kept = plan.keptAtHome(slot)
-      if (excess > 0 && kept > floor) plan.keep(slot, kept - math.min(excess, kept - floor))
+      val home = plan.homeOf(slot)
+      val excess = -plan.roomIn(home)
+      if (excess > 0) {
+        val floor = if (plan.holdsStubs(home)) stub else math.min(stub, 1)
+        val kept = plan.keptAtHome(slot)
+        if (kept > floor) plan.keep(slot, kept - math.min(excess, kept - floor))
+      }
       i += 1
     }
   }

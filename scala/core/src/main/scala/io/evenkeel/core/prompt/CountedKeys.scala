@@ -11,7 +11,11 @@ package io.evenkeel.core.prompt
 final class CountedKeys(val keys: Array[Long], val counts: Array[Long], val order: Array[Int]) {
   def size: Int = keys.length
 
-  def weight: Long = counts.sum
+  def weight: Long = {
+    var total = 0L
+    counts.foreach(total += _)
+    total
+  }
 }
 
 object CountedKeys {

@@ -31,9 +31,7 @@ final case class Elasticity(
   require(step > 0 && step < threshold, s"step must be between 0 and $threshold, not $step")
   require(d >= 1, s"d must be at least 1, not $d")
   require(tolerance >= 0, s"tolerance must be at least 0, not $tolerance")
-  require(
-    minTasks >= 1 && maxTasks >= minTasks,
-    s"tasks must satisfy 1 <= $minTasks <= $maxTasks")
+  require(minTasks >= 1 && maxTasks >= minTasks, s"tasks must satisfy 1 <= $minTasks <= $maxTasks")
 
   def start(tasks: Tasks): State = State(tasks, Steady, Vector.empty, Vector.empty, None)
 
@@ -43,7 +41,8 @@ final case class Elasticity(
     // other; its text says "consecutive", so another zone starts the count again.
     val run = (if (zone == state.zone) state.run :+ seen else Vector(seen)).takeRight(d)
     val steady = if (zone == Steady) (state.steady :+ seen).takeRight(d) else state.steady
-    val grace = state.grace.map(g => g.copy(batchesLeft = g.batchesLeft - 1)).filter(_.batchesLeft >= 0)
+    val grace =
+      state.grace.map(g => g.copy(batchesLeft = g.batchesLeft - 1)).filter(_.batchesLeft >= 0)
     val watching = State(state.tasks, zone, run, steady, grace)
     zone match {
       case Steady => (watching, Hold(InSteadyZone(seen.load)))

@@ -10,13 +10,15 @@ import java.util.Arrays
  * placed within them has a largest block of ceil(N/P).
  */
 private[prompt] final class PlanBuilder(counts: Array[Long], val blocks: Int) {
+  private val capacity = new Array[Long](blocks)
   private val room = new Array[Long](blocks)
   private val cards = new Array[Int](blocks)
+  private val stubs = new Array[Long](blocks)
   private val home = new Array[Int](counts.length)
   private val kept = new Array[Long](counts.length)
-  private val slotOf = Array.newBuilder[Int]
-  private val blockOf = Array.newBuilder[Int]
-  private val weightOf = Array.newBuilder[Long]
+  private val movedSlot = Array.newBuilder[Int]
+  private val movedBlock = Array.newBuilder[Int]
+  private val movedWeight = Array.newBuilder[Long]
 
   def roomIn(block: Int): Long = room(block)
 
@@ -24,8 +26,12 @@ private[prompt] final class PlanBuilder(counts: Array[Long], val blocks: Int) {
 
   def keptAtHome(slot: Int): Long = kept(slot)
 
-  /** The slot's first block, and how much of it lies there for now. */
-  def settle(slot: Int, block: Int, weight: Long): Unit = {
+  /** Whether the block can hold the stubs of all its keys. */
+  def holdsStubs(block: Int): Boolean = stubs(block) <= capacity(block)
+
+  /** The slot's first block, how much of it lies there for now, and how much had better stay. */
+  def settle(slot: Int, block: Int, weight: Long, stub: Long): Unit = {
+    stubs(block) += stub
     home(slot) = block
     kept(slot) = weight
     cards(block) += 1
@@ -38,33 +44,34 @@ private[prompt] final class PlanBuilder(counts: Array[Long], val blocks: Int) {
     kept(slot) = weight
   }
 
-  /** Opens the capacity; before this, room is minus the load. One unit more for the fullest blocks. */
+  /**
+   * Opens the capacities; before this, room is minus the load. The odd units go to the blocks with most
+   * to keep, so that no key has to leave its home whole.
+   */
   def open(): Unit = {
     var total = 0L
     counts.foreach(total += _)
-    val floor = total / blocks
-    val extra = (total % blocks).toInt
-    // Capacity then exceeds a block's keys whenever the batch allows it, so no key has to leave whole.
-    val byRoom = room.clone()
-    Arrays.sort(byRoom)
-    if (extra > 0) {
-      val edge = byRoom(extra - 1)
-      var ties = extra - byRoom.count(_ < edge)
-      room.indices.foreach { b =>
-        if (room(b) < edge) room(b) += 1
-        else if (room(b) == edge && ties > 0) {
-          ties -= 1
-          room(b) += 1
-        }
+    val odd = (total % blocks).toInt
+    val byStubs = stubs.clone()
+    Arrays.sort(byStubs)
+    val edge = byStubs(math.min(blocks - 1, blocks - odd))
+    var ties = odd - byStubs.count(_ > edge)
+    var b = 0
+    while (b < blocks) {
+      capacity(b) = total / blocks
+      if (odd > 0 && (stubs(b) > edge || (stubs(b) == edge && ties > 0))) {
+        if (stubs(b) == edge) ties -= 1
+        capacity(b) += 1
       }
+      room(b) += capacity(b)
+      b += 1
     }
-    room.indices.foreach(b => room(b) += floor)
   }
 
   def place(slot: Int, block: Int, weight: Long): Unit = {
-    slotOf += slot
-    blockOf += block
-    weightOf += weight
+    movedSlot += slot
+    movedBlock += block
+    movedWeight += weight
     cards(block) += 1
     room(block) -= weight
   }
@@ -106,13 +113,31 @@ private[prompt] final class PlanBuilder(counts: Array[Long], val blocks: Int) {
 
   /** The plan: home fragments first. */
   def result(): BlockPlan = {
-    // A key without weight still needs a block; a key that left its home whole has no fragment there.
-    val atHome = counts.indices.filter(s => kept(s) > 0 || counts(s) == 0).toArray
+    val moved = movedSlot.result()
+    val slotOf = new Array[Int](counts.length + moved.length)
+    val blockOf = new Array[Int](slotOf.length)
+    val weightOf = new Array[Long](slotOf.length)
+    var filled = 0
+    var slot = 0
+    while (slot < counts.length) {
+      // A key without weight still needs a block; one that left its home whole has no fragment there.
+      if (kept(slot) > 0 || counts(slot) == 0) {
+        slotOf(filled) = slot
+        blockOf(filled) = home(slot)
+        weightOf(filled) = kept(slot)
+        filled += 1
+      }
+      slot += 1
+    }
+    System.arraycopy(moved, 0, slotOf, filled, moved.length)
+    System.arraycopy(movedBlock.result(), 0, blockOf, filled, moved.length)
+    System.arraycopy(movedWeight.result(), 0, weightOf, filled, moved.length)
+    filled += moved.length
     BlockPlan.of(
       blocks,
       counts.length,
-      atHome ++ slotOf.result(),
-      atHome.map(home(_)) ++ blockOf.result(),
-      atHome.map(kept(_)) ++ weightOf.result())
+      Arrays.copyOf(slotOf, filled),
+      Arrays.copyOf(blockOf, filled),
+      Arrays.copyOf(weightOf, filled))
   }
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.prompt
 
-import java.io.{DataInputStream, DataOutputStream}
+import java.io.DataInputStream
+import java.io.DataOutputStream
 
 import io.evenkeel.core.LongIntMap
 
@@ -63,14 +64,25 @@ private[prompt] object PlannedKeys {
 
   /** Block `b` of the plan becomes target `(b + shift) mod blocks`. */
   def apply(keys: Array[Long], plan: BlockPlan, shift: Int): PlannedKeys = {
-    val fragments = 0 until plan.fragments
+    val from = new Array[Int](keys.length + 1)
+    val targetOf = new Array[Int](plan.fragments)
+    val weightOf = new Array[Long](plan.fragments)
+    val left = new Array[Long](keys.length)
+    targetOf.indices.foreach { f =>
+      targetOf(f) = (plan.block(f) + shift) % plan.blocks
+      weightOf(f) = plan.weight(f)
+    }
+    keys.indices.foreach { slot =>
+      from(slot + 1) = plan.end(slot)
+      left(slot) = plan.weight(plan.first(slot))
+    }
     new PlannedKeys(
       keys,
-      Array.tabulate(keys.length + 1)(s => if (s == 0) 0 else plan.end(s - 1)),
-      fragments.map(f => (plan.block(f) + shift) % plan.blocks).toArray,
-      fragments.map(plan.weight).toArray,
-      Array.tabulate(keys.length)(plan.first),
-      Array.tabulate(keys.length)(s => plan.weight(plan.first(s))))
+      from,
+      targetOf,
+      weightOf,
+      java.util.Arrays.copyOf(from, keys.length),
+      left)
   }
 
   def read(in: DataInputStream): PlannedKeys = {

@@ -17,11 +17,12 @@ object PrintedPacker extends BlockPacker {
     val counts = batch.counts
     val plan = new PlanBuilder(counts, blocks)
     val (heavy, light) = batch.order.partition(slot => counts(slot) > cut)
-    heavy.indices.foreach(i => plan.settle(heavy(i), i % blocks, cut))
+    heavy.indices.foreach(i => plan.settle(heavy(i), i % blocks, cut, cut))
     light.indices.foreach { i =>
       val at = i % blocks
       val forward = ((i / blocks) & 1) == 0
-      plan.settle(light(i), if (forward) at else blocks - 1 - at, counts(light(i)))
+      val weight = counts(light(i))
+      plan.settle(light(i), if (forward) at else blocks - 1 - at, weight, weight)
     }
     plan.open()
     heavy.foreach { slot =>

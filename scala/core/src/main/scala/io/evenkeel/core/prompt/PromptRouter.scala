@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.prompt
 
-import io.evenkeel.core.{Hashing, PlanningRouter, Router, RouterContext, Snapshot, SnapshotException}
-import io.evenkeel.core.spec.{Param, RouterKind, RouterSpec}
+import io.evenkeel.core.Hashing
+import io.evenkeel.core.PlanningRouter
+import io.evenkeel.core.Router
+import io.evenkeel.core.RouterContext
+import io.evenkeel.core.Snapshot
+import io.evenkeel.core.SnapshotException
+import io.evenkeel.core.spec.Param
+import io.evenkeel.core.spec.RouterKind
+import io.evenkeel.core.spec.RouterSpec
 
 /** `prompt`: counts a micro-batch, then cuts it into equal blocks. */
 object PromptKind extends RouterKind("prompt", "equal blocks of a counted micro-batch (Prompt)") {
@@ -65,8 +72,7 @@ final class PromptRouter(
     val batch = accumulator.seal()
     // Each source starts its round at a block of its own; else block 0 gets every odd row.
     current = PlannedKeys(batch.keys, packer.pack(batch, n), context.source % n)
-    history =
-      history.add(BatchSize(accumulator.rows, accumulator.weight, accumulator.distinctKeys))
+    history = history.add(BatchSize(accumulator.rows, accumulator.weight, accumulator.distinctKeys))
     accumulator.start(if (exact) None else history.estimate)
   }
 

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.evenkeel.core.keel
+
+import io.evenkeel.core.{Hashing, Router, RouterContext, Snapshot}
+import io.evenkeel.core.table.RoutingTable
+
+/**
+ * KEEL: heavy keys have a small sticky set of targets each, every other key goes by hash.
+ *
+ * A key is heavy once a sketch has seen `theta` of a target's average load of it. Its set starts with its
+ * hash target. A row goes to the member used last; when that is above average, to the best of a few other
+ * members; and only when all of them are above `(1 + slack) x average` the set takes in one more target.
+ * So tail and middling keys lie where hashing put them, and the few big keys fill up what is left, like
+ * water. A member leaves its set when its last row leaves the window.
+ *
+ * {{{
+ * 4 targets, average 100, slack 0.1: A (150 rows) and B (80) both hash to target 0
+ * A stays on 0 until 0 holds 111, then takes in the least loaded target, say 2;
+ * B fits on one target, so it waits until 0 holds 116 before it moves: by then A has left for 2
+ * }}}
+ *
+ * With one source the set grows by the least loaded target and the slack is steered: while the window that
+ * ended is above the goal, the limits tighten, otherwise they widen again, up to 1.3 times. Several sources
+ * grow along the key's own hash sequence instead, so that sets chosen apart still coincide.
+ *
+ * Cost per row: one hash probe, at most four loads, no work that grows with `n`. Memory: `slides + 2`
+ * numbers per target, `capacity` keys with their sets, a sketch of at most 2^18 cells; when more keys than
+ * that look heavy, the lighter half goes back to the tail.
+ */
+final class KeelRouter private[keel] (val context: RouterContext, settings: KeelSettings)
+    extends Router {
+  import KeelRouter._
+  private val n = context.targets
+
+  private val window = new WindowLoads(n, context.slides)
+  private val loads = window.loads
+  private val least = new LeastLoaded(loads)
+  private val tail = new TailLoads(n, context.slides)
+  private val cells = new Array[Long](sketchWidth(n))
+  private val sets = new TargetSets(settings.capacity)
+  private val theta = math.max(settings.theta, 8.0 * n / cells.length)
+
+  // How much of the slack is in force; 1 unless steered.
+  private var easing = 1.0
+  // What a key had to weigh when the sets last overflowed.
+  private var bar = 0L
+
+  // Derived from the total, renewed every n / 8 rows: a division per row would be the dearest step.
+  private var average = 0.0
+  private var limit = 0.0
+  private var lightLimit = 0.0
+  private var heavyFrom = 0.0
+  private var renewAt = 0L
+
+  override def route(keyHash: Long, weight: Long): Int = {
+    if (window.total >= renewAt) renew()
+    val slot = sets.slotOf(keyHash)
+    val target = if (slot >= 0) routeHeavy(slot, keyHash, weight) else routeTail(keyHash, weight)
+    window.add(target, weight)
+    target
+  }
+
+  private def routeTail(keyHash: Long, weight: Long): Int = {
+    val target = Hashing.bucket(keyHash, n)
+    val cell = keyHash.toInt & (cells.length - 1)
+    val seen = cells(cell) + weight
+    cells(cell) = seen
+    tail.add(target, weight)
+    if (seen >= heavyFrom) promote(keyHash, seen, target)
+    target
+  }
+
+  private def promote(keyHash: Long, seen: Long, target: Int): Unit = {
+    if (sets.isFull) {
+      bar = sets.medianWeight + 1
+      sets.thin(bar)
+      renew()
+    }
+    if (seen >= heavyFrom) {
+      sets.add(keyHash, seen, target, window.slide)
+      ()
+    }
+  }
+
+  private def routeHeavy(slot: Int, keyHash: Long, weight: Long): Int = {
+    sets.weights(slot) += weight
+    val index = if (loads(sets.current(slot)) <= average) sets.cursors(slot) else choose(slot, keyHash)
+    sets.use(slot, index, window.slide)
+    sets.members(slot)(index)
+  }
+
+  /** Member for a row whose last member is above average: the best of a few others, or a new one. */
+  private def choose(slot: Int, keyHash: Long): Int = {
+    val set = sets.members(slot)
+    val size = sets.sizes(slot)
+    var best = sets.cursors(slot)
+    var load = loads(set(best))
+    // Misses in a row walk on through a set that is longer than one look.
+    var at = best + sets.misses(slot) * Probes
+    if (at >= size) at %= size
+    var left = math.min(size - 1, Probes)
+    while (left > 0) {
+      at = if (at + 1 == size) 0 else at + 1
+      if (loads(set(at)) < load) {
+        load = loads(set(at))
+        best = at
+        if (load <= average) left = 1
+      }
+      left -= 1
+    }
+    // A key that fits on one target waits longer: a bigger one can leave its target for less.
+    if (load <= (if (sets.weights(slot) < average) lightLimit else limit)) sets.misses(slot) = 0
+    else {
+      sets.misses(slot) += 1
+      if (sets.misses(slot) * Probes >= size) {
+        sets.misses(slot) = 0
+        val more = if (settings.growLeast) least.min() else nextAlongHash(slot, keyHash)
+        if (more >= 0 && loads(more) < load) {
+          best = sets.indexOf(slot, more)
+          if (best < 0) best = sets.include(slot, more, window.slide)
+        }
+      }
+    }
+    best
+  }
+
+  /** Next target of the key's hash sequence that is below average and not in its set, or -1. */
+  private def nextAlongHash(slot: Int, keyHash: Long): Int = {
+    val home = Hashing.bucket(keyHash, n)
+    val step = HashSequence.stride(keyHash, n)
+    var left = Candidates
+    var found = -1
+    while (left > 0 && sets.tried(slot) < n) {
+      val candidate = HashSequence.at(home, step, sets.tried(slot), n)
+      sets.tried(slot) += 1
+      if (loads(candidate) <= average && sets.indexOf(slot, candidate) < 0) {
+        found = candidate
+        left = 0
+      }
+      left -= 1
+    }
+    if (sets.tried(slot) >= n) sets.tried(slot) = 0
+    found
+  }
+
+  private def renew(): Unit = {
+    average = window.total.toDouble / n
+    val row = window.meanRow
+    val slack = settings.slack * easing
+    limit = average + math.max(slack * average, 2 * row)
+    lightLimit = average + math.max(LightSlack * slack * average, 2 * row)
+    heavyFrom = math.max(math.max(theta * average, 2 * row), bar.toDouble)
+    renewAt = window.total + math.max(1L, (row * n / 8).toLong)
+  }
+
+  override def endSlide(): Unit = {
+    renew()
+    if (settings.steer) steer()
+    val lasting = math.max(theta / 2 * average, bar / 2.0)
+    bar = if (bar < theta * average) 0 else bar / 2
+    val oldest = window.slide - context.slides + 2
+    var slot = sets.size - 1
+    while (slot >= 0) {
+      if (sets.weights(slot) < lasting) sets.remove(slot)
+      else {
+        sets.weights(slot) -= sets.weights(slot) / context.slides
+        sets.expire(slot, oldest)
+      }
+      slot -= 1
+    }
+    tail.endSlide()
+    window.endSlide()
+    least.rebuild()
+    if (window.slide % context.slides == 0) java.util.Arrays.fill(cells, 0L)
+    renew()
+  }
+
+  private def steer(): Unit =
+    if (average > 0) {
+      val over = window.max / average - 1
+      easing =
+        if (over > SteerAt * settings.slack) math.max(MinEasing, easing * 0.7)
+        else math.min(MaxEasing, easing * 1.1)
+    }
+
+  /** What this source tells the others: its heavy keys, and where its tail lies. */
+  def report: KeelReport = {
+    val keys = sets.sortedKeys
+    KeelReport(keys, keys.map(k => sets.weights(sets.slotOf(k))), tail.loads.clone())
+  }
+
+  /** Takes the sets of a shared table for its own: heavy keys unknown here become known. */
+  def adopt(shared: RoutingTable): Unit = shared.heavyKeys.foreach { key =>
+    val slot = sets.slotOf(key)
+    val targets = shared.targetsOf(key)
+    if (slot >= 0) sets.reseat(slot, targets, window.slide)
+    else if (!sets.isFull) {
+      val added = sets.add(key, heavyFrom.toLong, targets(0), window.slide)
+      sets.reseat(added, targets, window.slide)
+    }
+  }
+
+  /** The set of a heavy key; empty for any other. */
+  private[keel] def setOf(keyHash: Long): Array[Int] = {
+    val slot = sets.slotOf(keyHash)
+    if (slot < 0) Array.emptyIntArray else sets.members(slot).take(sets.sizes(slot))
+  }
+
+  private[keel] def heavyCount: Int = sets.size
+
+  override def snapshot(): Array[Byte] = Snapshot.write(KeelKind.name, 1) { out =>
+    window.write(out)
+    tail.loads.foreach(out.writeLong)
+    sets.write(out)
+    out.writeDouble(easing)
+    out.writeLong(bar)
+    Seq(average, limit, lightLimit, heavyFrom).foreach(out.writeDouble)
+    out.writeLong(renewAt)
+    val filled = cells.indices.filter(cells(_) != 0)
+    out.writeInt(filled.size)
+    filled.foreach { i =>
+      out.writeInt(i)
+      out.writeLong(cells(i))
+    }
+  }
+
+  override def restore(bytes: Array[Byte]): Unit = Snapshot.read(KeelKind.name, 1, bytes) { (_, in) =>
+    window.read(in)
+    loads.indices.foreach(t => tail.loads(t) = in.readLong())
+    sets.read(in)
+    easing = in.readDouble()
+    bar = in.readLong()
+    average = in.readDouble()
+    limit = in.readDouble()
+    lightLimit = in.readDouble()
+    heavyFrom = in.readDouble()
+    renewAt = in.readLong()
+    java.util.Arrays.fill(cells, 0L)
+    (0 until in.readInt()).foreach(_ => cells(in.readInt()) = in.readLong())
+    least.rebuild()
+  }
+}
+
+object KeelRouter {
+  private val Probes = 3
+  private val Candidates = 8
+  private val LightSlack = 1.5
+  private val SteerAt = 0.8
+  private val MinEasing = 0.1
+  private val MaxEasing = 1.3
+
+  // 8 cells for each key that could be heavy at theta = 0.05, within 64 KiB to 2 MiB.
+  private def sketchWidth(n: Int): Int =
+    math.min(1 << 18, math.max(1 << 13, Integer.highestOneBit(math.min(n, 1 << 12) * 320 - 1)))
+}
