@@ -8,20 +8,20 @@ import java.util.Arrays
  * The Q rows of the heavy keys, each with its best action at hand (000 §3.2).
  *
  * A row is a tournament: leaves `n .. 2n-1` are the actions, node `i` the better of nodes `2i` and
- * `2i + 1`, node 1 the best of all. Every node is one `Long` whose order is the order of actions (value
- * above, then the tie-break, then the action itself), so a match is a plain maximum, without a branch to
- * mispredict.
+ * `2i + 1`, node 1 the best of all. Every node is one `Long` whose order is the order of actions
+ * (value above, then the tie-break, then the action itself), so a match is a plain maximum, without
+ * a branch to mispredict.
  *
- * Node 0 keeps the runner-up. While the best stays above the
- * runner-up, its new values, eight rows out of ten, are written to its leaf only; the nodes above it are
- * caught up when the best falls or another action gets a new value, by replaying one path of `log2 n`
- * nodes each.
+ * Node 0 keeps the runner-up. While the best stays above the runner-up, its new values, eight rows
+ * out of ten, are written to its leaf only; the nodes above it are caught up when the best falls or
+ * another action gets a new value, by replaying one path of `log2 n` nodes each.
  *
- * Of equal values the one wins whose action comes first when counting up from the key's hash target,
- * cyclically.
+ * Of equal values the one wins whose action comes first when counting up from the key's hash
+ * target, cyclically.
  *
- * Example, n = 4, home 2: all values are -2, so action 2 is best. A reward of -0.5 with γ = 0.1 lifts it
- * to -1.85, and action 2 stays best until its value falls to -2 or another one rises above it.
+ * Example, n = 4, home 2: all values are -2, so action 2 is best. A reward of -0.5 with γ = 0.1
+ * lifts it to -1.85, and action 2 stays best until its value falls to -2 or another one rises above
+ * it.
  *
  * Cost per update: O(1) or O(log n), never O(n). Memory: 16 n + 4 bytes a row.
  */
