@@ -5,7 +5,8 @@ import io.evenkeel.core.{Router, RouterContext}
 import io.evenkeel.core.spec.{Param, RouterKind, RouterSpec}
 
 /** `dalton`: a contextual bandit splits the heavy keys, a hash places the rest (000). */
-object DaltonKind extends RouterKind("dalton", "a bandit splits heavy keys, a hash places the rest") {
+object DaltonKind
+    extends RouterKind("dalton", "a bandit splits heavy keys, a hash places the rest") {
 
   val epsilon: Param[Double] =
     Param.double("epsilon", 0.1, 0, 1, "ε: share of a heavy key's rows that explore (§3.2)")

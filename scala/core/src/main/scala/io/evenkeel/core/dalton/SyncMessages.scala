@@ -57,7 +57,8 @@ object SyncMessage {
 
   def fromBytes(bytes: Array[Byte]): SyncMessage = Snapshot.read(Kind, 1, bytes) { (_, in) =>
     val agent = in.readInt()
-    val (sequence, load, cutoff, dsync) = (in.readLong(), in.readLong(), in.readLong(), in.readLong())
+    val (sequence, load, cutoff, dsync) =
+      (in.readLong(), in.readLong(), in.readLong(), in.readLong())
     val late = in.readBoolean()
     val listed =
       MessageParts.readAll(in)(CountedKey(in.readLong(), in.readLong(), in.readLong()))
