@@ -77,7 +77,7 @@ object KeelTableKind
     Param.double("slack", 0.02, 0, 1, "how far above the average the table may load a target")
   val hosts: Param[Int] = Param.int("hosts", 1, 1, 1024, "hosts per target for the tail")
   val heavy: Param[Int] =
-    Param.int("heavy", 1024, 0, 1 << 20, "how many of the heaviest sampled keys the solver sees")
+    Param.int("heavy", 512, 0, 1 << 20, "how many of the heaviest sampled keys the solver sees")
   val seed: Param[Long] = Param.long("seed", 1, "divides the rows of a split key over its list")
 
   val params: Seq[Param[_]] = Seq(sample, slack, hosts, heavy, seed)
@@ -90,5 +90,5 @@ object KeelTableKind
       spec(sample),
       spec(heavy),
       spec(seed),
-      new KeelSolver(spec(slack), shrink = true))
+      new KeelSolver(spec(slack), sampled = true))
 }
