@@ -163,14 +163,14 @@ final class KeelRouter private[keel] (val context: RouterContext, settings: Keel
     limit = average + math.max(slack * average, 2 * row)
     lightLimit = average + math.max(LightSlack * slack * average, 2 * row)
     sharedLimit = average + SharedSlack * (limit - average)
-    heavyFrom = math.max(math.max(heavyShare * average, 2 * row), bar.toDouble)
+    heavyFrom = math.max(math.max(heavyShare * average, HeavyRows * row), bar.toDouble)
     renewAt = window.total + math.max(1L, (row * n / 8).toLong)
   }
 
   override def endSlide(): Unit = {
     renew()
     if (settings.steer) steer()
-    val lasting = math.max(heavyShare / 2 * average, bar / 2.0)
+    val lasting = heavyFrom / 2
     bar = if (bar < theta * average) 0 else bar / 2
     val oldest = window.slide - context.slides + 2
     var slot = sets.size - 1
@@ -261,9 +261,12 @@ final class KeelRouter private[keel] (val context: RouterContext, settings: Keel
 object KeelRouter {
   private val Probes = 3
   private val Candidates = 8
+
+  // A key seen less often is not known to be heavy, however small the average still is.
+  private val HeavyRows = 6
   private val LightSlack = 1.5
-  private val SharedSlack = java.lang.Double.parseDouble(System.getProperty("ss", "3"))
-  private val SteerAt = java.lang.Double.parseDouble(System.getProperty("sa", "0.9"))
+  private val SharedSlack = 1.5
+  private val SteerAt = 0.9
   private val MinEasing = 0.1
   private val MaxEasing = 1.3
 

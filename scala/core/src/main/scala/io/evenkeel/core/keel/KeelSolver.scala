@@ -103,6 +103,6 @@ final class KeelSolver(slack: Double, sampled: Boolean, patience: Double = 1.0)
 }
 
 object KeelSolver {
-  private val Middling = java.lang.Double.parseDouble(System.getProperty("mid", "0.25"))
-  private val Doubt = java.lang.Double.parseDouble(System.getProperty("doubt", "1"))
+  private val Middling = 0.25
+  private val Doubt = 1.0
 }
