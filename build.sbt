@@ -69,8 +69,10 @@ lazy val core = (project in file("scala/core"))
     libraryDependencies += datasketches,
     // Algorithms know no engine: a Spark class that reaches this class path is a build error.
     Compile / compile := {
-      val strangers = (Compile / dependencyClasspath).value.map(_.data.getName).filter(_.startsWith("spark-"))
-      if (strangers.nonEmpty) sys.error(s"scala/core must not see Spark, but found ${strangers.mkString(", ")}")
+      val strangers =
+        (Compile / dependencyClasspath).value.map(_.data.getName).filter(_.startsWith("spark-"))
+      if (strangers.nonEmpty)
+        sys.error(s"scala/core must not see Spark, but found ${strangers.mkString(", ")}")
       (Compile / compile).value
     })
 
@@ -83,7 +85,10 @@ lazy val spark = (project in file("scala/spark"))
     libraryDependencies += "org.apache.spark" %% "spark-sql" % sparkVersion % Provided,
     buildInfoPackage := "io.evenkeel",
     buildInfoObject := "BuildInfo",
-    buildInfoKeys := Seq[BuildInfoKey](version, "sparkVersion" -> sparkVersion, "sparkMinor" -> sparkMinor),
+    buildInfoKeys := Seq[BuildInfoKey](
+      version,
+      "sparkVersion" -> sparkVersion,
+      "sparkMinor" -> sparkMinor),
     assembly / assemblyOption ~= { _.withIncludeScala(false) },
     assembly / assemblyJarName := s"evenkeel-spark_${sparkMinor}_2.13-${version.value}.jar")
 
@@ -94,7 +99,9 @@ lazy val bench = (project in file("scala/bench"))
   .settings(
     // On its own outside Spark, so here datasketches is an ordinary dependency.
     libraryDependencies += datasketches.withConfigurations(Some("compile")),
-    Compile / packageBin / artifactName := { (_, _, _) => s"evenkeel-bench_2.13-${version.value}.jar" })
+    Compile / packageBin / artifactName := { (_, _, _) =>
+      s"evenkeel-bench_2.13-${version.value}.jar"
+    })
 
 /** Both jars into python/evenkeel/jars, where the wheel and the editable install find them. */
 lazy val stageJars = taskKey[Unit]("Builds the jars and puts them into the Python package")
@@ -103,14 +110,20 @@ lazy val root = (project in file("."))
   .aggregate(core, spark, bench)
   .settings(
     publish / skip := true,
+    stageJars / aggregate := false,
     stageJars := {
       val into = (ThisBuild / baseDirectory).value / "python" / "evenkeel" / "jars"
       val jars = Seq((spark / assembly).value, (bench / Compile / packageBin).value)
-      IO.createDirectory(into)
+      // The stamp, which make compares with the sources, is there only while the jars are whole.
+      val stamp = into / ".staged"
+      IO.delete(stamp)
       val wanted = jars.map(_.getName).toSet
       IO.listFiles(into).filterNot(f => wanted(f.getName)).foreach(IO.delete)
-      jars.foreach(j => IO.copyFile(j, into / j.getName, preserveLastModified = true))
+      jars.foreach(j => IO.copyFile(j, into / j.getName))
+      IO.write(stamp, jars.map(_.getName).mkString("", "\n", "\n"))
     })
 
-addCommandAlias("lint", "scalafmtCheckAll; scalafmtSbtCheck; scalafixAll --check")
+// Compiled before scalafix looks: what scalafix compiles by itself, without -Werror, would all be
+// compiled once more afterwards.
+addCommandAlias("lint", "scalafmtCheckAll; scalafmtSbtCheck; Test / compile; scalafixAll --check")
 addCommandAlias("fmt", "scalafixAll; scalafmtAll; scalafmtSbt")

@@ -65,15 +65,40 @@ final class RoutingTally(val targets: Int, val reducers: Int = 1) {
   def maxFragments: Int = {
     var (max, slot) = (0, 0)
     while (slot < slots.size) {
-      var (fragments, w) = (0, 0)
-      while (w < words) {
-        fragments += java.lang.Long.bitCount(touched(slot * words + w))
-        w += 1
-      }
-      if (fragments > max) max = fragments
+      max = math.max(max, fragments(slot))
       slot += 1
     }
     max
+  }
+
+  /** Fragments of the heaviest key; of the one with most fragments if several weigh the same. */
+  def heaviestFragments: Int = {
+    val weight = heaviest
+    var (most, slot) = (0, 0)
+    while (slot < slots.size) {
+      if (weights(slot) == weight) most = math.max(most, fragments(slot))
+      slot += 1
+    }
+    most
+  }
+
+  /** As `maxReducer`, if keys that lie on one target skip the reducers (000 §4.2). */
+  def maxReducerForwarded: Long = {
+    val partials = new Array[Long](reducers)
+    slots.foreach { (keyHash, slot) =>
+      val count = fragments(slot)
+      if (count > 1) partials(Hashing.bucket(keyHash, reducers)) += count
+    }
+    partials.max
+  }
+
+  private def fragments(slot: Int): Int = {
+    var (count, w) = (0, 0)
+    while (w < words) {
+      count += java.lang.Long.bitCount(touched(slot * words + w))
+      w += 1
+    }
+    count
   }
 
   def imbalance: Double = Measures.imbalance(loadOf)

@@ -22,6 +22,9 @@ trait Fleet {
   def observe(source: Int, keyHash: Long, weight: Long): Unit = ()
 
   def plan(): Unit = ()
+
+  /** Size of what all routers know, as snapshots; 0 if the fleet cannot tell. */
+  def stateBytes: Long = 0
 }
 
 /** Sources that know nothing of each other: what the papers call local estimation. */
@@ -43,4 +46,6 @@ final class LoneFleet(routers: Array[Router]) extends Fleet {
   }
 
   override def plan(): Unit = planners.foreach(_.plan())
+
+  override def stateBytes: Long = routers.map(_.snapshot().length.toLong).sum
 }

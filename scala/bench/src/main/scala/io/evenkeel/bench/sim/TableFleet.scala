@@ -31,4 +31,5 @@ final class TableFleet(routers: Array[TableRouter]) extends Fleet {
     val table = routers.head.solve(merged)
     routers.foreach(_.adopt(table))
   }
+  override def stateBytes: Long = routers.map(_.snapshot().length.toLong).sum
 }

@@ -49,10 +49,21 @@ object Generators {
 
   /** rank -> id: the ids in the order of their hashes (unsigned). */
   def permutation(seed: Long, size: Int): Array[Int] = {
-    val hashes = Array.tabulate(size)(i => SplitMix64.at(seed ^ 0x5eedL, i.toLong))
-    hashes.indices.sortWith { (a, b) =>
-      java.lang.Long.compareUnsigned(hashes(a), hashes(b)) < 0
-    }.toArray
+    def hash(id: Int): Long = SplitMix64.at(seed ^ 0x5eedL, id.toLong)
+    // Upper half of the hash and id in one number: millions of ids sort without objects. Flipping the
+    // top bit turns the unsigned order into the signed one.
+    val packed = Array.tabulate(size)(id => (hash(id) ^ Long.MinValue) & ~0xffffffffL | id.toLong)
+    java.util.Arrays.sort(packed)
+    val ids = packed.map(_.toInt)
+    var from = 0
+    while (from < size) {
+      var to = from + 1
+      while (to < size && (packed(to) >> 32) == (packed(from) >> 32)) to += 1
+      if (to - from > 1)
+        ids.slice(from, to).sortBy(id => hash(id) & 0xffffffffL).copyToArray(ids, from): Unit
+      from = to
+    }
+    ids
   }
 
   private def cumulated(weights: Array[Double]): Array[Double] = {

@@ -26,10 +26,22 @@ object KeyWeights {
     var (lo, hi) = (0.0, 4.0)
     (1 to 60).foreach { _ =>
       val mid = (lo + hi) / 2
-      val w = zipf(keys, mid)
-      if (w(0) / w.sum < topShare) lo = mid else hi = mid
+      if (1 / harmonic(keys, mid) < topShare) lo = mid else hi = mid
     }
     (lo + hi) / 2
+  }
+
+  /** Sum of i^-s for i up to `keys`: the first terms one by one, the rest by Euler and Maclaurin. */
+  private[trace] def harmonic(keys: Int, s: Double): Double = {
+    val head = math.min(keys, 1000)
+    val sum = (1 until head).foldLeft(0.0)((sum, i) => sum + math.pow(i.toDouble, -s))
+    val (a, b) = (head.toDouble, keys.toDouble)
+    val integral =
+      if (s == 1) math.log(b / a)
+      else math.pow(a, 1 - s) * math.expm1((1 - s) * math.log(b / a)) / (1 - s)
+    val ends = (math.pow(a, -s) + math.pow(b, -s)) / 2
+    val slopes = s * (math.pow(a, -s - 1) - math.pow(b, -s - 1)) / 12
+    sum + integral + ends + slopes
   }
 
   /** Standard normal distribution function to about 1e-15, by the series or the continued fraction. */

@@ -9,10 +9,13 @@ package io.evenkeel.core.spec
  * `RouterSpec.parse(text).toString` is the text again (blanks and letter case aside). Two specs are equal
  * when all their values are, whether given or left at the default.
  */
-final class RouterSpec private (val kind: RouterKind, settings: Vector[Param.Setting]) {
+final class RouterSpec private (
+    val kind: RouterKind,
+    settings: Vector[Param.Setting],
+    defaults: Vector[Param.Setting] = Vector.empty) {
 
   def apply[T](param: Param[T]): T =
-    settings
+    (settings ++ defaults)
       .collectFirst { case s if s.param eq param => s.value.asInstanceOf[T] }
       .getOrElse(param.default)
 
@@ -21,6 +24,13 @@ final class RouterSpec private (val kind: RouterKind, settings: Vector[Param.Set
   /** This spec with more parameters set, or set differently. */
   def updated(changes: Param.Setting*): RouterSpec =
     RouterSpec(kind, settings.filterNot(s => changes.exists(_.param eq s.param)) ++ changes)
+
+  /** This spec with another default for a parameter: not printed, and ignored by kinds that lack it. */
+  def withDefault(name: String, text: String): RouterSpec =
+    kind.params
+      .find(p => p.name == name && !settings.exists(_.param eq p))
+      .flatMap(_.setting(text))
+      .fold(this)(s => new RouterSpec(kind, settings, defaults :+ s))
 
   private def values: Seq[Any] = kind.params.map(p => apply(p))
 

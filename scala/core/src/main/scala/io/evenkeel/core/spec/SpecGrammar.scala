@@ -65,7 +65,7 @@ object SpecGrammar {
   val product: SpecGrammar = new SpecGrammar(RouterKinds.all)
 
   /** Splits at commas that stand outside parentheses. */
-  private[spec] def split(text: String): Seq[String] = {
+  private[evenkeel] def split(text: String): Seq[String] = {
     val parts = Vector.newBuilder[String]
     var depth = 0
     var from = 0

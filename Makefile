@@ -1,0 +1,77 @@
+# Everything a developer types. The set-up itself is in tools/bootstrap.py.
+
+PYTHON ?= python3
+PY := .venv/bin/python
+SBT := tools/sbt
+
+# The jars are made again when one of these is newer; folders are in the list to notice deletions.
+JARS := python/evenkeel/jars/.staged
+JAR_SOURCES := build.sbt pyproject.toml project/build.properties project/plugins.sbt \
+  $(shell find scala/core/src scala/spark/src scala/bench/src)
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test test-scala test-python lint lint-python fmt bench paper build wheel \
+  docs clean distclean
+.DELETE_ON_ERROR:
+
+help: ## List these targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1m%-12s\033[0m %s\n", $$1, $$2 }' Makefile
+
+setup: ## Make .venv, install the pinned packages, fetch sbt (all other targets do it too)
+	@command -v $(PYTHON) > /dev/null || { echo "$(PYTHON) is not on the PATH. Install Python 3.10 or \
+	newer, or name it: make setup PYTHON=/path/to/python3" >&2; exit 1; }
+	@$(PYTHON) tools/bootstrap.py
+
+demo: build ## Simulate all routers on a skewed word stream: a table and out/demo.png
+	@$(PY) -m evenkeel demo
+
+test: lint-python ## Linters, Scala tests, jars, Python tests
+	$(SBT) lint test stageJars
+	$(PY) -m pytest
+
+test-scala: setup ## Scala tests only
+	$(SBT) test
+
+test-python: build ## Python tests only
+	$(PY) -m pytest
+
+lint: lint-python ## Check formatting and types: scalafmt, scalafix, ruff, mypy
+	$(SBT) lint
+
+lint-python: setup
+	@$(PY) -m ruff format --check
+	@$(PY) -m ruff check
+	@$(PY) -m mypy
+
+fmt: setup ## Format and fix Scala and Python
+	@$(PY) -m ruff check --fix --exit-zero
+	@$(PY) -m ruff format
+	$(SBT) fmt
+
+bench: setup ## Run the JMH benchmarks and write docs/benchmarks/core.md (about half an hour)
+	@mkdir -p out
+	$(SBT) "bench/Jmh/run -prof gc -rf json -rff $(CURDIR)/out/jmh.json $(JMH)"
+	$(PY) tools/bench_table.py out/jmh.json docs/benchmarks/core.md
+
+paper: build ## Regenerate the papers' tables and plots in docs/paper
+	$(PY) tools/paper.py
+
+build: $(JARS) ## Build the jars into the Python package
+
+$(JARS): $(JAR_SOURCES) | setup
+	$(SBT) stageJars
+
+wheel: build ## Build the Python wheel, jars included, into dist
+	$(PY) -m build --wheel --no-isolation --outdir dist
+
+docs: setup ## Build the documentation site into site
+	@$(PYTHON) tools/bootstrap.py docs
+	.venv/bin/zensical build --clean
+
+clean: ## Remove what was built; keep the set-up
+	rm -rf target project/target project/project scala/*/target python/evenkeel/jars out dist site
+	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find python tools tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+distclean: clean ## Remove the set-up as well: the next command starts from nothing
+	rm -rf .venv .tools

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The `evenkeel` command."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from evenkeel import demo as word_demo
+from evenkeel import doctor as checks
+from evenkeel import errors, installation, simulator
+
+app = typer.Typer(
+    help="Skew-proof keyed work for Apache Spark.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_show_locals=False,
+)
+screen = Console()
+
+# Every word after `simulate`, --help included, belongs to the simulator.
+PASS_THROUGH = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
+
+
+@app.command(context_settings=PASS_THROUGH)
+def simulate(context: typer.Context) -> None:
+    """Replay a key trace through routers: balance, fragments, cost (`simulate --help`)."""
+    raise typer.Exit(simulator.run(context.args))
+
+
+@app.command()
+def demo(
+    out: Annotated[Path, typer.Option(help="Folder for the word stream and the plot.")] = Path(
+        "out"
+    ),
+    targets: Annotated[int, typer.Option(min=1, help="Number of targets.")] = 64,
+    rows: Annotated[int, typer.Option(min=1000, help="Words in the stream.")] = 500_000,
+) -> None:
+    """Simulate all routers on a skewed word stream: a table and a plot."""
+    word_demo.run(screen, out=out, targets=targets, rows=rows)
+
+
+@app.command()
+def doctor() -> None:
+    """Show what is installed and what is wrong with it; exit code 1 if something is."""
+    table = Table(box=None, show_header=False, pad_edge=False)
+    findings = checks.examine()
+    for finding in findings:
+        sign = "[red]wrong[/]" if finding.remedy else "[green]ok[/]"
+        table.add_row(sign, finding.subject, finding.state)
+        if finding.remedy:
+            table.add_row("", "", f"[bold]{finding.remedy}[/]")
+    screen.print(table, soft_wrap=True)
+    if any(finding.remedy for finding in findings):
+        raise typer.Exit(1)
+
+
+@app.command()
+def version() -> None:
+    """Print the version."""
+    screen.print(installation.VERSION, highlight=False)
+
+
+def main() -> None:
+    """Runs the command; a user's mistake is one sentence and exit code 2, not a stack trace."""
+    try:
+        app()
+    except errors.EvenkeelError as error:
+        Console(stderr=True).print(f"[red]{error.problem}[/] {error.remedy}", soft_wrap=True)
+        raise SystemExit(2) from None

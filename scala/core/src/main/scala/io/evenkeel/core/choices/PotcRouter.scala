@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.evenkeel.core.choices
+
+import io.evenkeel.core.LongIntMap
+import io.evenkeel.core.Router
+import io.evenkeel.core.RouterContext
+import io.evenkeel.core.Snapshot
+import io.evenkeel.core.SnapshotParts
+import io.evenkeel.core.spec.Param
+import io.evenkeel.core.spec.RouterKind
+import io.evenkeel.core.spec.RouterSpec
+
+/** `potc`: power of two choices without splitting. */
+object PotcKind
+    extends RouterKind("potc", "the less loaded of d hash targets at the key's first row (003)") {
+  val d: Param[Int] = Param.int("d", 2, 1, 1024, "choices per key (003 §V)")
+
+  val params: Seq[Param[_]] = Seq(d)
+
+  private[core] def create(spec: RouterSpec, context: RouterContext): Router =
+    new PotcRouter(context, spec(d))
+}
+
+/**
+ * Power of two choices on keys: a key's first row picks the less loaded of its hash targets, later rows
+ * follow it. A baseline of 003 §V.
+ *
+ * Example: a key with candidates 1 and 3 comes first when 1 has five rows and 3 has two. It goes to 3 and
+ * stays there, however full 3 gets.
+ *
+ * Guarantee: one fragment per key, so the imbalance is at least `p1 * n - 1`. The price of remembering is
+ * a map entry for every key ever seen, which is why 003 splits keys instead.
+ */
+final class PotcRouter(val context: RouterContext, d: Int) extends Router {
+  private val loads = new Array[Long](context.targets)
+  private val homes = new LongIntMap(1 << 10)
+
+  override def route(keyHash: Long, weight: Long): Int = {
+    var target = homes.getOrElse(keyHash, -1)
+    if (target < 0) {
+      target = LeastOfChoices(keyHash, d, loads)
+      homes.put(keyHash, target)
+    }
+    loads(target) += weight
+    target
+  }
+
+  override def snapshot(): Array[Byte] = Snapshot.write(PotcKind.name, 1) { out =>
+    SnapshotParts.writeLongs(out, loads)
+    SnapshotParts.writeMap(out, homes)
+  }
+
+  override def restore(bytes: Array[Byte]): Unit =
+    Snapshot.read(PotcKind.name, 1, bytes) { (_, in) =>
+      SnapshotParts.readLongs(in, loads)
+      SnapshotParts.readMap(in, homes)
+    }
+}

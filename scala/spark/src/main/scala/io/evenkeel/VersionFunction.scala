@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.evenkeel
+
+import org.apache.spark.sql.catalyst.FunctionIdentifier
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.expressions.ExpressionInfo
+import org.apache.spark.sql.catalyst.expressions.Literal
+
+/**
+ * `SELECT evenkeel_version()`: the version of the jar that the session really loaded.
+ *
+ * Plain SQL, so it also answers over Spark Connect, where Python cannot reach into the JVM.
+ */
+private object VersionFunction {
+
+  private val name = "evenkeel_version"
+
+  val description: (FunctionIdentifier, ExpressionInfo, Seq[Expression] => Expression) = (
+    FunctionIdentifier(name),
+    new ExpressionInfo(
+      getClass.getName,
+      null,
+      name,
+      "_FUNC_() - Returns the version of Evenkeel that this session has loaded.",
+      "",
+      "",
+      "",
+      "misc_funcs",
+      "",
+      "",
+      "scala_udf"),
+    arguments => {
+      require(arguments.isEmpty, s"$name takes no arguments")
+      Literal(BuildInfo.version)
+    })
+}

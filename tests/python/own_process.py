@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+
+def run_python(
+    script: str, folder: Path, *, python: str = sys.executable, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """Runs a script in a Python of its own: a JVM, once started, is there for a whole process."""
+    # Settings of the developer's own Spark must not decide a test.
+    ours = {k: v for k, v in os.environ.items() if not k.startswith(("SPARK_", "PYSPARK_"))}
+    return subprocess.run(
+        [python, "-c", script],
+        cwd=folder,
+        env=ours | {"SPARK_LOCAL_IP": "127.0.0.1"} | environment,
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
