@@ -74,10 +74,10 @@ object KeelTableKind
   val sample: Param[Int] =
     Param.int("sample", 2000, 1, Int.MaxValue, "rows of each source the table is made from")
   val slack: Param[Double] =
-    Param.double("slack", 0.02, 0, 1, "how far above the average the table may load a target")
+    Param.double("slack", 0.005, 0, 1, "how far above the average the table may load a target")
   val hosts: Param[Int] = Param.int("hosts", 1, 1, 1024, "hosts per target for the tail")
   val heavy: Param[Int] =
-    Param.int("heavy", 1024, 0, 1 << 20, "how many of the heaviest sampled keys the solver sees")
+    Param.int("heavy", 256, 0, 1 << 20, "how many of the heaviest sampled keys the solver sees")
   val seed: Param[Long] = Param.long("seed", 1, "divides the rows of a split key over its list")
 
   val params: Seq[Param[_]] = Seq(sample, slack, hosts, heavy, seed)
@@ -90,5 +90,5 @@ object KeelTableKind
       spec(sample),
       spec(heavy),
       spec(seed),
-      new KeelSolver(spec(slack), shrink = true))
+      new KeelSolver(spec(slack), sampled = true))
 }

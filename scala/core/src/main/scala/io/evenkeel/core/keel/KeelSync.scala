@@ -16,8 +16,8 @@ final case class KeelReport(keys: Array[Long], weights: Array[Long], tailOfTarge
  * their sets coincide. It depends on the reports alone, not on their order, and changes as little as
  * the slack allows from one round to the next.
  */
-final class KeelSync(targets: Int, slack: Double = 0.02) {
-  private val solver = new KeelSolver(slack, shrink = false)
+final class KeelSync(targets: Int, slack: Double = 0.03) {
+  private val solver = new KeelSolver(slack, sampled = false, patience = 2.0)
   private var table = RoutingTable.plain(targets, 1)
 
   def current: RoutingTable = table
