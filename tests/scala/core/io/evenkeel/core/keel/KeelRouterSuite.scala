@@ -4,7 +4,11 @@ package io.evenkeel.core.keel
 import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.evenkeel.core.{Hashing, RouterContext, RouterLaws, Routers, SplitMix64}
+import io.evenkeel.core.Hashing
+import io.evenkeel.core.RouterContext
+import io.evenkeel.core.RouterLaws
+import io.evenkeel.core.Routers
+import io.evenkeel.core.SplitMix64
 import io.evenkeel.core.table.RoutingTable
 
 class KeelRouterSuite extends AnyFunSuite with RouterLaws {
@@ -22,16 +26,21 @@ class KeelRouterSuite extends AnyFunSuite with RouterLaws {
   private def keyAt(target: Int, n: Int, from: Long = 0): Long =
     Iterator.from(0).map(i => Hashing.ofId(from + i)).find(Hashing.bucket(_, n) == target).get
 
-  test("a key stays on its hash target until that is above the limit, then takes the least loaded") {
+  test(
+    "a key stays on its hash target until that is above the limit, then takes the least loaded") {
     val n = 4
     val router = keel("keel(slack=0.1, steer=off)", RouterContext(n))
     // Keys of one row each: targets 1 and 2 hold 25, target 3 holds 20.
-    Iterator.from(1000).map(i => Hashing.ofId(i.toLong)).scanLeft((0L, Vector(0, 0, 0, 0))) {
-      case ((_, held), key) =>
+    Iterator
+      .from(1000)
+      .map(i => Hashing.ofId(i.toLong))
+      .scanLeft((0L, Vector(0, 0, 0, 0))) { case ((_, held), key) =>
         val t = Hashing.bucket(key, n)
-        if (held(t) < Seq(0, 25, 25, 20)(t)) (router.route(key).toLong, held.updated(t, held(t) + 1))
+        if (held(t) < Seq(0, 25, 25, 20)(t))
+          (router.route(key).toLong, held.updated(t, held(t) + 1))
         else (0L, held)
-    }.find(_._2.sum == 70)
+      }
+      .find(_._2.sum == 70)
     val big = keyAt(0, n)
     val routed = Vector.fill(40)(router.route(big))
     val first = routed.indexWhere(_ != 0)
