@@ -22,9 +22,11 @@ import io.evenkeel.core.table.RoutingTable
  * B fits on one target, so it waits until 0 holds 116 before it moves: by then A has left for 2
  * }}}
  *
- * With one source the set grows by the least loaded target and the slack is steered: while the window that
- * ended is above the goal, the limits tighten, otherwise they widen again, up to 1.3 times. Several sources
- * grow along the key's own hash sequence instead, so that sets chosen apart still coincide.
+ * With one source the set grows by the least loaded target and the slack is steered. Several sources grow
+ * along the key's own hash sequence instead, so that sets chosen apart still coincide.
+ *
+ * When [[DriftGauge]] finds ever new heavy keys, and the driver tells the windows' ends, the limits are those
+ * of the window's end, and loads count from its start ([[KeelLimits]]).
  *
  * Cost per row: one hash probe, at most four loads, no work that grows with `n`. Memory: `slides + 2`
  * numbers per target, `capacity` keys with their sets, a sketch of at most 2^18 cells; when more keys than
@@ -43,19 +45,17 @@ final class KeelRouter private[keel] (val context: RouterContext, settings: Keel
   private val sets = new TargetSets(settings.capacity)
   private val theta = math.max(settings.theta, 8.0 * n / cells.length)
 
+  private val limits = new KeelLimits(n, settings.slack, theta)
+  private val gauge = new DriftGauge(context.slides)
+
   private var seeds = RoutingTable.plain(n, 1)
 
-  // How much of the slack is in force; 1 unless steered.
-  private var easing = 1.0
   // What a key had to weigh when the sets last overflowed.
   private var bar = 0L
 
-  // Derived from the total, renewed every n / 8 rows: a division per row would be the dearest step.
-  private var average = 0.0
-  private var limit = 0.0
-  private var lightLimit = 0.0
-  private var sharedLimit = 0.0
-  private var heavyFrom = 0.0
+  private var windowFrom = 0L
+
+  // A division per row would be the dearest step, so limits are renewed every n / 8 rows.
   private var renewAt = 0L
 
   override def route(keyHash: Long, weight: Long): Int = {
@@ -72,7 +72,7 @@ final class KeelRouter private[keel] (val context: RouterContext, settings: Keel
     val seen = cells(cell) + weight
     cells(cell) = seen
     tail.add(target, weight)
-    if (seen >= heavyFrom) promote(keyHash, seen, target)
+    if (seen >= limits.heavyFrom) promote(keyHash, seen, target)
     target
   }
 
@@ -82,7 +82,7 @@ final class KeelRouter private[keel] (val context: RouterContext, settings: Keel
       sets.thin(bar)
       renew()
     }
-    if (seen >= heavyFrom) {
+    if (seen >= limits.heavyFrom) {
       val slot = sets.add(keyHash, seen, target, window.slide)
       val seed = seeds.targetsOf(keyHash)
       if (seed.nonEmpty) sets.reseat(slot, seed, window.slide)
@@ -92,7 +92,7 @@ final class KeelRouter private[keel] (val context: RouterContext, settings: Keel
   private def routeHeavy(slot: Int, keyHash: Long, weight: Long): Int = {
     sets.weights(slot) += weight
     val index =
-      if (loads(sets.current(slot)) <= average) sets.cursors(slot) else choose(slot, keyHash)
+      if (loads(sets.current(slot)) <= limits.room) sets.cursors(slot) else choose(slot, keyHash)
     sets.use(slot, index, window.slide)
     sets.members(slot)(index)
   }
@@ -112,7 +112,7 @@ final class KeelRouter private[keel] (val context: RouterContext, settings: Keel
       if (loads(set(at)) < load) {
         load = loads(set(at))
         best = at
-        if (load <= average) left = 1
+        if (load <= limits.room) left = 1
       }
       left -= 1
     }
@@ -131,12 +131,10 @@ final class KeelRouter private[keel] (val context: RouterContext, settings: Keel
     best
   }
 
-  // A key that fits on one target waits longer: a bigger one can leave its target for less. A shared set
-  // waits longest: what one source has too much of, another has too little of.
   private def limitOf(slot: Int): Double =
-    if (sets.shared(slot)) sharedLimit
-    else if (sets.weights(slot) < average) lightLimit
-    else limit
+    if (sets.shared(slot)) limits.shared
+    else if (sets.weights(slot) < limits.lightBelow) limits.light
+    else limits.limit
 
   /** Next target of the key's hash sequence that is below average and not in its set, or -1. */
   private def nextAlongHash(slot: Int, keyHash: Long): Int = {
@@ -147,7 +145,7 @@ final class KeelRouter private[keel] (val context: RouterContext, settings: Keel
     while (left > 0 && sets.tried(slot) < n) {
       val candidate = HashSequence.at(home, step, sets.tried(slot), n)
       sets.tried(slot) += 1
-      if (loads(candidate) <= average && sets.indexOf(slot, candidate) < 0) {
+      if (loads(candidate) <= limits.room && sets.indexOf(slot, candidate) < 0) {
         found = candidate
         left = 0
       }
@@ -157,35 +155,28 @@ final class KeelRouter private[keel] (val context: RouterContext, settings: Keel
     found
   }
 
-  // Tight limits need more keys in hand.
-  private def heavyShare: Double = theta * math.max(0.5, math.min(1.0, 2 * easing))
-
   private def renew(): Unit = {
-    average = window.total.toDouble / n
     val row = window.meanRow
-    val slack = settings.slack * easing
-    limit = average + math.max(slack * average, 2 * row)
-    lightLimit = average + math.max(LightSlack * slack * average, 2 * row)
-    sharedLimit = average + SharedSlack * (limit - average)
-    heavyFrom = math.max(math.max(heavyShare * average, HeavyRows * row), bar.toDouble)
+    limits.renew(window.total, row, bar.toDouble)
     renewAt = window.total + math.max(1L, (row * n / 8).toLong)
   }
 
   override def endSlide(): Unit = {
     renew()
-    if (settings.steer) steer()
-    val lasting = heavyFrom / 2
-    bar = if (bar < theta * average) 0 else bar / 2
+    if (settings.steer) limits.steer(window.max)
+    val lasting = limits.lasting
+    bar = if (limits.isSmall(bar)) 0 else bar / 2
     val oldest = window.slide - context.slides + 2
     var slot = sets.size - 1
     while (slot >= 0) {
       if (sets.weights(slot) < lasting) sets.remove(slot)
       else {
-        sets.weights(slot) -= sets.weights(slot) / context.slides
+        sets.age(slot, context.slides)
         sets.expire(slot, oldest)
       }
       slot -= 1
     }
+    gauge.endSlide(sets)
     tail.endSlide()
     window.endSlide()
     least.rebuild()
@@ -193,13 +184,16 @@ final class KeelRouter private[keel] (val context: RouterContext, settings: Keel
     renew()
   }
 
-  private def steer(): Unit =
-    if (average > 0) {
-      val over = window.max / average - 1
-      easing =
-        if (over > SteerAt * settings.slack) math.max(MinEasing, easing * 0.7)
-        else math.min(MaxEasing, easing * 1.1)
-    }
+  override def endWindow(): Unit = {
+    val weight = window.ever - windowFrom
+    windowFrom = window.ever
+    if (gauge.drifting && weight > 0) {
+      limits.fill(weight, tail.loads.sum)
+      window.clear()
+      least.rebuild()
+    } else limits.slide()
+    renew()
+  }
 
   /** What this source tells the others: its heavy keys, and where its tail lies. */
   def report: KeelReport = {
@@ -227,13 +221,14 @@ final class KeelRouter private[keel] (val context: RouterContext, settings: Keel
   override def snapshot(): Array[Byte] = Snapshot.write(KeelKind.name, 1) { out =>
     window.write(out)
     tail.loads.foreach(out.writeLong)
+    gauge.write(out)
+    limits.write(out)
+    out.writeLong(windowFrom)
     sets.write(out)
     val shared = seeds.toBytes
     out.writeInt(shared.length)
     out.write(shared)
-    out.writeDouble(easing)
     out.writeLong(bar)
-    Seq(average, limit, lightLimit, sharedLimit, heavyFrom).foreach(out.writeDouble)
     out.writeLong(renewAt)
     val filled = cells.indices.filter(cells(_) != 0)
     out.writeInt(filled.size)
@@ -247,15 +242,12 @@ final class KeelRouter private[keel] (val context: RouterContext, settings: Keel
     (_, in) =>
       window.read(in)
       loads.indices.foreach(t => tail.loads(t) = in.readLong())
+      gauge.read(in)
+      limits.read(in)
+      windowFrom = in.readLong()
       sets.read(in)
       seeds = RoutingTable.fromBytes(in.readNBytes(in.readInt()))
-      easing = in.readDouble()
       bar = in.readLong()
-      average = in.readDouble()
-      limit = in.readDouble()
-      lightLimit = in.readDouble()
-      sharedLimit = in.readDouble()
-      heavyFrom = in.readDouble()
       renewAt = in.readLong()
       java.util.Arrays.fill(cells, 0L)
       (0 until in.readInt()).foreach(_ => cells(in.readInt()) = in.readLong())
@@ -266,14 +258,6 @@ final class KeelRouter private[keel] (val context: RouterContext, settings: Keel
 object KeelRouter {
   private val Probes = 3
   private val Candidates = 8
-
-  // A key seen less often is not known to be heavy, however small the average still is.
-  private val HeavyRows = 6
-  private val LightSlack = 1.5
-  private val SharedSlack = 1.5
-  private val SteerAt = 0.9
-  private val MinEasing = 0.1
-  private val MaxEasing = 1.3
 
   // 8 cells for each key that could be heavy at theta = 0.05, within 64 KiB to 2 MiB.
   private def sketchWidth(n: Int): Int =

@@ -17,6 +17,13 @@ private[keel] final class TargetSets(val capacity: Int) {
   private val slots = new LongIntMap(64)
   private val keys = new Array[Long](capacity)
   val weights = new Array[Long](capacity)
+
+  /** What is left of the weight at the last slide's end: the rest came in this slide. */
+  private val aged = new Array[Long](capacity)
+
+  /** Weight since the drift gauge last looked, and between its last two looks. */
+  val recent = new Array[Long](capacity)
+  val earlier = new Array[Long](capacity)
   val members = new Array[Array[Int]](capacity)
   private val lastUse = new Array[Array[Int]](capacity)
   val sizes = new Array[Int](capacity)
@@ -48,6 +55,9 @@ private[keel] final class TargetSets(val capacity: Int) {
     slots.put(key, slot)
     keys(slot) = key
     weights(slot) = weight
+    aged(slot) = 0
+    recent(slot) = 0
+    earlier(slot) = 0
     sizes(slot) = 0
     cursors(slot) = 0
     misses(slot) = 0
@@ -86,6 +96,13 @@ private[keel] final class TargetSets(val capacity: Int) {
     lastUse(slot)(index) = slide
   }
 
+  /** Ends a slide for one key: what came in is noted, and one slide's share of its weight fades. */
+  def age(slot: Int, slides: Int): Unit = {
+    recent(slot) += weights(slot) - aged(slot)
+    weights(slot) -= weights(slot) / slides
+    aged(slot) = weights(slot)
+  }
+
   /** Ends a slide for one key: members not used since `oldest` go, but the one used last stays. */
   def expire(slot: Int, oldest: Int): Unit = {
     val set = members(slot)
@@ -113,6 +130,9 @@ private[keel] final class TargetSets(val capacity: Int) {
     if (slot != last) {
       keys(slot) = keys(last)
       weights(slot) = weights(last)
+      aged(slot) = aged(last)
+      recent(slot) = recent(last)
+      earlier(slot) = earlier(last)
       val (set, used) = (members(slot), lastUse(slot))
       members(slot) = members(last)
       lastUse(slot) = lastUse(last)
@@ -170,7 +190,7 @@ private[keel] final class TargetSets(val capacity: Int) {
     sorted.foreach { key =>
       val slot = slotOf(key)
       out.writeLong(key)
-      out.writeLong(weights(slot))
+      Seq(weights, aged, recent, earlier).foreach(a => out.writeLong(a(slot)))
       out.writeInt(cursors(slot))
       out.writeInt(misses(slot))
       out.writeInt(tried(slot))
@@ -187,11 +207,15 @@ private[keel] final class TargetSets(val capacity: Int) {
     clear()
     (0 until in.readInt()).foreach { slot =>
       val (key, weight) = (in.readLong(), in.readLong())
+      val (left, now, before) = (in.readLong(), in.readLong(), in.readLong())
       val (cursor, missed, seen) = (in.readInt(), in.readInt(), in.readInt())
       val common = in.readBoolean()
       val size = in.readInt()
       add(key, weight, in.readInt(), in.readInt())
       (1 until size).foreach(_ => include(slot, in.readInt(), in.readInt()))
+      aged(slot) = left
+      recent(slot) = now
+      earlier(slot) = before
       cursors(slot) = cursor
       misses(slot) = missed
       tried(slot) = seen

@@ -19,10 +19,15 @@ private[keel] final class WindowLoads(targets: Int, slides: Int) {
   private var rows = 0L
   private var rowsAtStart = 0L
   private var sum = 0L
+  private var sumAtStart = 0L
+  private var ended = 0L
 
   def slide: Int = slideNumber
 
   def total: Long = sum
+
+  /** Weight of all rows so far, those that left the window included. */
+  def ever: Long = ended + sum - sumAtStart
 
   /** Mean weight of a row of the window. */
   def meanRow: Double = if (rows == 0) 1.0 else sum.toDouble / rows
@@ -43,27 +48,41 @@ private[keel] final class WindowLoads(targets: Int, slides: Int) {
   }
 
   def endSlide(): Unit = {
-    val ended = ring(slideNumber % slides)
+    ended = ever
+    val added = ring(slideNumber % slides)
     val leaving = ring((slideNumber + 1) % slides)
     sum = 0
     var t = 0
     while (t < targets) {
-      ended(t) = loads(t) - atStart(t)
+      added(t) = loads(t) - atStart(t)
       loads(t) -= leaving(t)
       atStart(t) = loads(t)
       sum += loads(t)
       t += 1
     }
+    sumAtStart = sum
     ringRows(slideNumber % slides) = rows - rowsAtStart
     rows -= ringRows((slideNumber + 1) % slides)
     rowsAtStart = rows
     slideNumber += 1
   }
 
+  /** Forgets all rows, so that loads count from here until the window is full again. */
+  def clear(): Unit = {
+    ended = ever
+    rows = 0
+    rowsAtStart = 0
+    sum = 0
+    sumAtStart = 0
+    (loads +: atStart +: ringRows +: ring).foreach(java.util.Arrays.fill(_, 0L))
+  }
+
   def write(out: DataOutputStream): Unit = {
     out.writeInt(slideNumber)
     out.writeLong(rows)
     out.writeLong(rowsAtStart)
+    out.writeLong(sumAtStart)
+    out.writeLong(ended)
     (loads +: atStart +: ringRows +: ring).foreach(_.foreach(out.writeLong))
   }
 
@@ -71,6 +90,8 @@ private[keel] final class WindowLoads(targets: Int, slides: Int) {
     slideNumber = in.readInt()
     rows = in.readLong()
     rowsAtStart = in.readLong()
+    sumAtStart = in.readLong()
+    ended = in.readLong()
     (loads +: atStart +: ringRows +: ring).foreach { a =>
       a.indices.foreach(i => a(i) = in.readLong())
     }
