@@ -4,11 +4,9 @@ package io.evenkeel.bench
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.evenkeel.bench.sim.Fleets
-import io.evenkeel.bench.trace.Generators
-import io.evenkeel.bench.trace.KeyWeights
-import io.evenkeel.core.Hashing
-import io.evenkeel.core.RoutingTally
+import io.evenkeel.bench.trace.{Generators, KeyWeights}
 import io.evenkeel.core.spec.RouterSpec
+import io.evenkeel.core.{Hashing, RoutingTally}
 
 /** KEEL's figures: imbalance and fragments per key, means over windows of 100k rows, slide 10k. */
 class KeelAcceptanceSuite extends AnyFunSuite {
@@ -21,8 +19,8 @@ class KeelAcceptanceSuite extends AnyFunSuite {
   private def elections(rows: Int)(seed: Long): Array[Long] =
     hashes(Generators.stationary(KeyWeights.zipfWithTopShare(200000, 0.072), rows, seed))
 
-  private def drifting(rows: Int)(seed: Long): Array[Long] =
-    hashes(Generators.drifting(KeyWeights.zipf(100000, 1.5), rows, 20000, seed))
+  private def drifting(every: Int, rows: Int)(seed: Long): Array[Long] =
+    hashes(Generators.drifting(KeyWeights.zipf(100000, 1.5), rows, every, seed))
 
   private def hashes(ids: Array[Int]): Array[Long] = ids.map(i => Hashing.ofId(i.toLong))
 
@@ -88,7 +86,28 @@ class KeelAcceptanceSuite extends AnyFunSuite {
   online("Zipf 1.5", zipf(1.5, 300000), 64, 0.1, 1.025)
   online("Zipf 1.7", zipf(1.7, 300000), 96, 0.1, 1.08)
   online("Elections-like", elections(300000), 32, 0.1, 1.002)
-  online("drifting", drifting(300000), 64, 0.1, 1.25)
+
+  Seq(48 -> (1.05, 1.035), 64 -> (1.06, 1.045), 96 -> (1.09, 1.065)).foreach {
+    case (n, (often, seldom)) =>
+      online("new hot keys every 20k rows", drifting(20000, 300000), n, 0.1, often)
+      online("new hot keys every 100k rows", drifting(100000, 300000), n, 0.1, seldom)
+  }
+  // Windows that hot keys come and go within at odd places: just above the goal.
+  online("new hot keys every 33k rows", drifting(33000, 300000), 64, 0.13, 1.065)
+
+  Seq(20000, 100000).foreach { every =>
+    test(s"keel, new hot keys every $every rows: less imbalance than dagreedy, no more fragments") {
+      Seq(48, 96).foreach { n =>
+        val found = seeds.map { s =>
+          val trace = drifting(every, 300000)(s)
+          (figures("keel", trace, n, 1), figures("dagreedy", trace, n, 1))
+        }
+        val (ours, theirs) = found.unzip
+        assert(ours.map(_._1).sum < 0.6 * theirs.map(_._1).sum, s"n $n, seeds $seeds: $found")
+        assert(ours.map(_._2).sum <= theirs.map(_._2).sum, s"n $n, seeds $seeds: $found")
+      }
+    }
+  }
 
   private def alone(title: String, trace: Long => Array[Long], n: Int, g: Double): Unit =
     bounded(s"keel, 16 sources alone, $title, n $n", trace, figures("keel", _, n, 16), 0.1, g)

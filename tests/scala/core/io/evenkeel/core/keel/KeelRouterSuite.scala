@@ -4,12 +4,8 @@ package io.evenkeel.core.keel
 import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.evenkeel.core.Hashing
-import io.evenkeel.core.RouterContext
-import io.evenkeel.core.RouterLaws
-import io.evenkeel.core.Routers
-import io.evenkeel.core.SplitMix64
 import io.evenkeel.core.table.RoutingTable
+import io.evenkeel.core.{Hashing, RouterContext, RouterLaws, Routers, SplitMix64}
 
 class KeelRouterSuite extends AnyFunSuite with RouterLaws {
   routerLaws("keel")
@@ -138,5 +134,73 @@ class KeelRouterSuite extends AnyFunSuite with RouterLaws {
       router.report
     }
     assert(new KeelSync(16).merge(reports) == new KeelSync(16).merge(reports.reverse))
+  }
+
+  /** Windows of 4 slides of 500 rows; from each slide to the next other keys are hot. */
+  private def drift(router: KeelRouter, slides: Range, tellWindows: Boolean): Seq[Int] =
+    slides.flatMap { slide =>
+      val random = new SplitMix64(slide.toLong)
+      val routed = Seq.fill(500) {
+        val rank = (40 * math.pow(random.nextDouble(), 4)).toLong
+        router.route(Hashing.ofId(100L * slide + rank))
+      }
+      router.endSlide()
+      if (tellWindows && slide % 4 == 3) router.endWindow()
+      routed
+    }
+
+  test("a drifting stream is filled once a window's end was told, never without") {
+    val told = keel("keel", RouterContext(8, 4))
+    drift(told, 0 until 4, tellWindows = true)
+    assert(told.filling)
+    val untold = keel("keel", RouterContext(8, 4))
+    drift(untold, 0 until 12, tellWindows = false)
+    assert(!untold.filling)
+  }
+
+  test("a stream whose keys stay is not filled") {
+    val router = keel("keel", RouterContext(8, 4))
+    val random = new SplitMix64(5)
+    (0 until 16).foreach { slide =>
+      (0 until 500).foreach(_ =>
+        router.route(Hashing.ofId((40 * math.pow(random.nextDouble(), 4)).toLong)))
+      router.endSlide()
+      if (slide % 4 == 3) router.endWindow()
+      assert(!router.filling)
+    }
+  }
+
+  test("a snapshot taken within a filled window routes on identically") {
+    Seq(1, 3).foreach { sources =>
+      val context = RouterContext(8, 4, 0, sources)
+      val router = keel("keel", context)
+      drift(router, 0 until 10, tellWindows = true)
+      assert(router.filling)
+      val copy = keel("keel", context)
+      copy.restore(router.snapshot())
+      assert(
+        drift(copy, 10 until 18, tellWindows = true) ==
+          drift(router, 10 until 18, tellWindows = true))
+    }
+  }
+
+  test("filled windows are level at their end, with fewer fragments than sliding ones") {
+    def figures(tellWindows: Boolean): (Double, Double) = {
+      val router = keel("keel", RouterContext(8, 4))
+      drift(router, 0 until 4, tellWindows)
+      val windows = (1 to 6).map { w =>
+        val routed = drift(router, 4 * w until 4 * w + 4, tellWindows)
+        val keys = (4 * w until 4 * w + 4).flatMap { slide =>
+          val random = new SplitMix64(slide.toLong)
+          Seq.fill(500)(100L * slide + (40 * math.pow(random.nextDouble(), 4)).toLong)
+        }
+        val loads = routed.groupBy(identity).values.map(_.size)
+        (loads.max * 8 / 2000.0 - 1, keys.zip(routed).distinct.size.toDouble / keys.distinct.size)
+      }
+      (windows.map(_._1).sum / 6, windows.map(_._2).sum / 6)
+    }
+    val (filled, sliding) = (figures(tellWindows = true), figures(tellWindows = false))
+    assert(filled._1 < 0.15, filled)
+    assert(filled._2 < sliding._2, (filled, sliding))
   }
 }
