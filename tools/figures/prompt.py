@@ -7,7 +7,7 @@ import sys
 from array import array
 from pathlib import Path
 
-from figures.page import Page, colour
+from figures.page import Page, colour, number
 from figures.simulations import Simulations
 
 # The picture's counts are not in the text: these eight meet everything that is said about them.
@@ -118,6 +118,10 @@ def figure_10(sims: Simulations, folder: Path) -> Page:
         Prompt).""",
     )
     page.commands(commands, seeds)
+    stated_bsi = {"hash": "1", "Prompt as printed": ""}
+    stated_bsi |= dict.fromkeys(("shuffle", "time", "Prompt"), "about 0")
+    stated_bci = {"hash": "best", "Prompt": "best", "shuffle": "1", "time": "bad"}
+    stated_bci |= {"Prompt as printed": ""}
     shown = {}
     for name, table in zip(data, tables, strict=True):
         best = min(cams, key=lambda c, t=table: t[c, blocks].mean("bsi"))  # type: ignore[misc]
@@ -139,13 +143,9 @@ def figure_10(sims: Simulations, folder: Path) -> Page:
             rows.append(
                 [
                     label,
-                    {"shuffle": "about 0", "time": "about 0", "Prompt": "about 0", "hash": "1"}.get(
-                        label, "above Prompt"
-                    ),
+                    stated_bsi.get(label, "above Prompt"),
                     bsi,
-                    {"hash": "best", "Prompt": "best", "shuffle": "1", "time": "bad"}.get(
-                        label, "above hash, Prompt"
-                    ),
+                    stated_bci.get(label, "above hash, Prompt"),
                     bci,
                     m.mean("ksr"),
                     m.mean("reduce"),
@@ -178,14 +178,20 @@ def figure_10(sims: Simulations, folder: Path) -> Page:
             ax.set_xticks(range(len(labels)), labels, rotation=40, fontsize=7, ha="right")
             ax.set_title(title, fontsize=9)
         axes[0].legend(fontsize=7)
+        axes[1].set_yscale("log")
     prompt_bsi = max(shown[n, "Prompt"][0] for n in data)
     tweets, parts = (shown[n, "Prompt"][1] for n in data)
+    hashed = [shown[n, "hash"][1] for n in data]
     page.judge(
-        "Size reproduced; cardinality depends on reading Alg. 2",
-        f"""Prompt's BSI is {prompt_bsi:.4f} of hash's or less, like shuffle and time-based. Its
-        BCI is {tweets:.2f} (Tweets) and {parts:.2f} (TPC-H) of shuffle's. The printed
-        algorithm's best fit piles small remainders into few blocks, and its order is left open
-        by the paper, so its BCI says little.""",
+        "Reproduced for Prompt; hash does not have the better cardinality",
+        f"""Prompt's BSI is {number(prompt_bsi)} of hash's at most, like shuffle and time-based, and
+        its BCI the best of all: {number(tweets)} (Tweets) and {number(parts)} (TPC-H) of shuffle's.
+        Hash has a BCI of {number(hashed[0])} and {number(hashed[1])} times shuffle's, where the
+        paper has it among the best: in a stream in random order shuffle and time-based give every
+        block nearly the same number of keys; bursts of a real stream, which would spoil that, are
+        missing here
+        (likely, not tested). As printed, Alg. 2 gives the remainders of split keys to few blocks;
+        the paper leaves their order open, and on skewed data it decides the BCI.""",
     )
     return page
 

@@ -3,8 +3,13 @@ package io.evenkeel.bench
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.evenkeel.bench.trace.{Generators, KeyWeights}
-import io.evenkeel.core.{Hashing, PlanningRouter, RouterContext, Routers, RoutingTally}
+import io.evenkeel.bench.trace.Generators
+import io.evenkeel.bench.trace.KeyWeights
+import io.evenkeel.core.Hashing
+import io.evenkeel.core.PlanningRouter
+import io.evenkeel.core.RouterContext
+import io.evenkeel.core.Routers
+import io.evenkeel.core.RoutingTally
 
 /** The reference figures that routers with hash choices and the greedy ones have to meet, three seeds each. */
 class ChoicesAcceptanceSuite extends AnyFunSuite {
@@ -24,7 +29,9 @@ class ChoicesAcceptanceSuite extends AnyFunSuite {
           Seq(64, 128).foreach { n =>
             val figures = measure("pkg", weights, n, seed)
             val floor = figures.topShare * n / 2 - 1
-            assert(math.abs(figures.imbalance - floor) <= 0.05 * floor, s"n $n, floor $floor: $figures")
+            assert(
+              math.abs(figures.imbalance - floor) <= 0.05 * floor,
+              s"n $n, floor $floor: $figures")
             assert(figures.maxFragments <= 2)
           }
         }
@@ -60,7 +67,8 @@ class ChoicesAcceptanceSuite extends AnyFunSuite {
   }
 
   Seq("dchoices", "wchoices").foreach { router =>
-    test(s"$router has no floor: I <= 0.15 on Zipf 1.5 and 2.0, 64 targets, where pkg has 11 and 18") {
+    test(
+      s"$router has no floor: I <= 0.15 on Zipf 1.5 and 2.0, 64 targets, where pkg has 11 and 18") {
       everySeed { seed =>
         Seq(1.5, 2.0).foreach { exponent =>
           val figures = measure(router, zipf(exponent), 64, seed)
@@ -70,15 +78,15 @@ class ChoicesAcceptanceSuite extends AnyFunSuite {
     }
   }
 
-  Seq((1.5, 64, 0.35, 1.028), (1.0, 64, 0.61, 1.005), (1.5, 16, 0.37, 1.01), (2.0, 64, 0.21, 1.16)).foreach {
-    case (exponent, n, imbalance, fragments) =>
+  Seq((1.5, 64, 0.35, 1.028), (1.0, 64, 0.61, 1.005), (1.5, 16, 0.37, 1.01), (2.0, 64, 0.21, 1.16))
+    .foreach { case (exponent, n, imbalance, fragments) =>
       test(s"dagreedy on Zipf $exponent, $n targets: I <= $imbalance and Γ/K <= $fragments") {
         everySeed { seed =>
           val figures = measure("dagreedy", zipf(exponent), n, seed)
           assert(figures.imbalance <= imbalance && figures.fragmentsPerKey <= fragments, figures)
         }
       }
-  }
+    }
 }
 
 object ChoicesAcceptanceSuite {
@@ -102,25 +110,28 @@ object ChoicesAcceptanceSuite {
       .map(id => Hashing.ofId((seed << 32) + id))
     val router = Routers.create(spec, RouterContext(n, Window / Slide))
     val tally = new RoutingTally(n)
-    val windows = keys.grouped(Window).map { window =>
-      tally.clear()
-      router match {
-        case planner: PlanningRouter =>
-          window.foreach(planner.observe(_, 1L))
-          planner.plan()
-        case _ =>
+    val windows = keys
+      .grouped(Window)
+      .map { window =>
+        tally.clear()
+        router match {
+          case planner: PlanningRouter =>
+            window.foreach(planner.observe(_, 1L))
+            planner.plan()
+          case _ =>
+        }
+        window.grouped(Slide).foreach { slide =>
+          slide.foreach(k => tally.add(k, router.route(k), 1L))
+          router.endSlide()
+        }
+        router.endWindow()
+        Figures(
+          tally.imbalance,
+          tally.fragmentsPerKey,
+          tally.maxFragments,
+          tally.heaviest.toDouble / Window)
       }
-      window.grouped(Slide).foreach { slide =>
-        slide.foreach(k => tally.add(k, router.route(k), 1L))
-        router.endSlide()
-      }
-      router.endWindow()
-      Figures(
-        tally.imbalance,
-        tally.fragmentsPerKey,
-        tally.maxFragments,
-        tally.heaviest.toDouble / Window)
-    }.toSeq
+      .toSeq
     val kept = windows.drop(1)
     Figures(
       kept.map(_.imbalance).sum / kept.size,

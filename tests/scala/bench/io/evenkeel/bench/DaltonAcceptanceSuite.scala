@@ -3,9 +3,15 @@ package io.evenkeel.bench
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.evenkeel.bench.sim.{Fleet, Fleets}
-import io.evenkeel.bench.trace.{Generators, KeyWeights}
-import io.evenkeel.core.{Hashing, Measures, RouterContext, Routers, RoutingTally}
+import io.evenkeel.bench.sim.Fleet
+import io.evenkeel.bench.sim.Fleets
+import io.evenkeel.bench.trace.Generators
+import io.evenkeel.bench.trace.KeyWeights
+import io.evenkeel.core.Hashing
+import io.evenkeel.core.Measures
+import io.evenkeel.core.RouterContext
+import io.evenkeel.core.Routers
+import io.evenkeel.core.RoutingTally
 import io.evenkeel.core.dalton.DaltonRouter
 import io.evenkeel.core.spec.RouterSpec
 
@@ -17,7 +23,13 @@ class DaltonAcceptanceSuite extends AnyFunSuite {
   private val elections = KeyWeights.zipfWithTopShare(200000, 0.072)
 
   /** Mean imbalance and fragments per key of windows 2 to 4. */
-  private def measure(fleet: Fleet, sources: Int, ids: Array[Int], n: Int, window: Int, slide: Int) = {
+  private def measure(
+      fleet: Fleet,
+      sources: Int,
+      ids: Array[Int],
+      n: Int,
+      window: Int,
+      slide: Int) = {
     val tally = new RoutingTally(n)
     var (imbalance, fragments) = (0.0, 0.0)
     ids.indices.foreach { i =>
@@ -48,7 +60,8 @@ class DaltonAcceptanceSuite extends AnyFunSuite {
       val ids = Generators.stationary(weights, 4 * window, seed)
       val fleet = Fleets.create(RouterSpec.parse(spec), n, window / slide, sources)
       val result = measure(fleet, sources, ids, n, window, slide)
-      info(f"$spec n=$n P=$sources seed $seed: I ${result._1}%.3f, fragments per key ${result._2}%.4f")
+      info(
+        f"$spec n=$n P=$sources seed $seed: I ${result._1}%.3f, fragments per key ${result._2}%.4f")
       result
     }
     (results.map(_._1).sum / seeds.size, results.map(_._2).sum / seeds.size)
@@ -100,7 +113,8 @@ class DaltonAcceptanceSuite extends AnyFunSuite {
   }
 
   test("at most n keys turn heavy per STATS_WIN, about ten of them at n = 64, sketch or not") {
-    for (seed <- seeds; weights <- Seq(zipf15, zipf10, elections); store <- Seq("exact", "sketch")) {
+    for (seed <- seeds; weights <- Seq(zipf15, zipf10, elections);
+      store <- Seq("exact", "sketch")) {
       val ids = Generators.stationary(weights, 60000, seed)
       val router =
         new DaltonRouter(RouterSpec.parse(s"dalton(store=$store)"), RouterContext(64, 60))
@@ -129,14 +143,19 @@ class DaltonAcceptanceSuite extends AnyFunSuite {
         RouterSpec.parse("dalton(mode=batch)"),
         RouterContext(n))
       val tally = new RoutingTally(n)
-      val batches = Generators.stationary(zipf15, 200000, seed).grouped(20000).map { batch =>
-        val keys = batch.map(id => Hashing.ofId(id.toLong))
-        keys.foreach(router.observe(_, 1L))
-        router.plan()
-        tally.clear()
-        keys.foreach(k => tally.add(k, router.route(k), 1L))
-        (Measures.imbalance(tally.loads), tally.fragmentsPerKey)
-      }.toVector.drop(2)
+      val batches = Generators
+        .stationary(zipf15, 200000, seed)
+        .grouped(20000)
+        .map { batch =>
+          val keys = batch.map(id => Hashing.ofId(id.toLong))
+          keys.foreach(router.observe(_, 1L))
+          router.plan()
+          tally.clear()
+          keys.foreach(k => tally.add(k, router.route(k), 1L))
+          (Measures.imbalance(tally.loads), tally.fragmentsPerKey)
+        }
+        .toVector
+        .drop(2)
       (batches.map(_._1).sum / batches.size, batches.map(_._2).sum / batches.size)
     }
     val (i, f) = (results.map(_._1).sum / 3, results.map(_._2).sum / 3)

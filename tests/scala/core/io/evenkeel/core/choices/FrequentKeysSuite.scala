@@ -5,11 +5,14 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import io.evenkeel.core.{Hashing, RouterContext, SplitMix64}
+import io.evenkeel.core.Hashing
+import io.evenkeel.core.RouterContext
+import io.evenkeel.core.SplitMix64
 
 class FrequentKeysSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
-  test("counts 5, 1, 1 and a fourth key in three places: 4 is left of the first, nothing of the others") {
+  test(
+    "counts 5, 1, 1 and a fourth key in three places: 4 is left of the first, nothing of the others") {
     val keys = new FrequentKeys(3)
     Seq(1L -> 5L, 2L -> 1L, 3L -> 1L).foreach { case (k, w) => assert(keys.add(k, w) == w) }
     assert(keys.add(4L, 1L) == 0)
@@ -51,8 +54,9 @@ class FrequentKeysSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       (0 until rows).foreach(_ => head.classify(7L, 1))
       head.levelOf(7L)
     }
-    assert(Seq(9, 10, 19, 20, 21).map(level) ==
-      Seq(HeadKeys.Tail, HeadKeys.Border, HeadKeys.Border, HeadKeys.Heavy, HeadKeys.Heavy))
+    assert(
+      Seq(9, 10, 19, 20, 21).map(level) ==
+        Seq(HeadKeys.Tail, HeadKeys.Border, HeadKeys.Border, HeadKeys.Heavy, HeadKeys.Heavy))
   }
 
   test("head keys: a key that stops coming is forgotten within two windows") {

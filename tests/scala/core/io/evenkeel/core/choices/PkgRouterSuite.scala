@@ -45,7 +45,8 @@ class PkgRouterSuite extends AnyFunSuite with RouterLaws {
     }
   }
 
-  test("pkg: with p1 = 1/(5n) the excess is a small part of the average, and of what hashing has (003 Thm 4.1)") {
+  test(
+    "pkg: with p1 = 1/(5n) the excess is a small part of the average, and of what hashing has (003 Thm 4.1)") {
     val targets = 50
     (1L to 3L).foreach { seed =>
       def excessShare(spec: String): Double = {

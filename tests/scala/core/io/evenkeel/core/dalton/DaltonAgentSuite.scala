@@ -3,7 +3,9 @@ package io.evenkeel.core.dalton
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.evenkeel.core.{Hashing, RouterContext, SplitMix64}
+import io.evenkeel.core.Hashing
+import io.evenkeel.core.RouterContext
+import io.evenkeel.core.SplitMix64
 import io.evenkeel.core.spec.RouterSpec
 
 class DaltonAgentSuite extends AnyFunSuite {
@@ -11,9 +13,7 @@ class DaltonAgentSuite extends AnyFunSuite {
   private val hot = Hashing.ofId(1L)
 
   private def agent(options: String, source: Int = 0, sources: Int = 2): DaltonAgent =
-    new DaltonAgent(
-      RouterSpec.parse(s"dalton($options)"),
-      RouterContext(n, 2, source, sources))
+    new DaltonAgent(RouterSpec.parse(s"dalton($options)"), RouterContext(n, 2, source, sources))
 
   private def rows(agent: DaltonAgent, count: Int, key: Long = hot): Unit =
     (0 until count).foreach(_ => agent.route(key))
@@ -22,7 +22,13 @@ class DaltonAgentSuite extends AnyFunSuite {
       message: SyncMessage,
       rows: Seq[GlobalRow] = Seq(GlobalRow(hot, 2, Vector.fill(n)(-0.5f))),
       round: Long = 1): GlobalTable =
-    GlobalTable(round, 2 * message.load, message.dsync, Map(0 -> message.sequence), rows.toVector, Vector.empty)
+    GlobalTable(
+      round,
+      2 * message.load,
+      message.dsync,
+      Map(0 -> message.sequence),
+      rows.toVector,
+      Vector.empty)
 
   test("a message is due every DSYNC rows, and the agent awaits its reply") {
     val a = agent("statsWindow=100")
@@ -49,7 +55,9 @@ class DaltonAgentSuite extends AnyFunSuite {
   }
 
   test("DSYNC is never below the floor") {
-    assert(agent("statsWindow=1").dsyncRows == 32, "16 rows for each of 4 targets, seen by 2 agents")
+    assert(
+      agent("statsWindow=1").dsyncRows == 32,
+      "16 rows for each of 4 targets, seen by 2 agents")
     assert(agent("statsWindow=1, statsFloor=0").dsyncRows == 4)
   }
 
@@ -99,7 +107,8 @@ class DaltonAgentSuite extends AnyFunSuite {
     }
     val pending = new PendingRewards(n, later)
     (0 until 500).foreach { _ =>
-      val (slot, action, reward) = (random.nextInt(3), random.nextInt(n), -random.nextDouble().toFloat)
+      val (slot, action, reward) =
+        (random.nextInt(3), random.nextInt(n), -random.nextDouble().toFloat)
       now.learn(slot, action, reward)
       pending.add(slot, action, reward)
     }

@@ -5,8 +5,12 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import io.evenkeel.core.{Hashing, RouterContext, SnapshotException, SplitMix64}
-import io.evenkeel.core.spec.{RouterSpec, SpecException}
+import io.evenkeel.core.Hashing
+import io.evenkeel.core.RouterContext
+import io.evenkeel.core.SnapshotException
+import io.evenkeel.core.SplitMix64
+import io.evenkeel.core.spec.RouterSpec
+import io.evenkeel.core.spec.SpecException
 
 class DaltonRouterSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
@@ -15,7 +19,12 @@ class DaltonRouterSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   /** Key `i` whose hash target is `target` among n. */
   private def keyAt(target: Int, n: Int, i: Int = 0): Long =
-    Iterator.from(0).map(id => Hashing.ofId(id.toLong)).filter(Hashing.bucket(_, n) == target).drop(i).next()
+    Iterator
+      .from(0)
+      .map(id => Hashing.ofId(id.toLong))
+      .filter(Hashing.bucket(_, n) == target)
+      .drop(i)
+      .next()
 
   /** One slide: each key as often as asked for, in turns. */
   private def slide(router: DaltonRouter, counts: (Long, Int)*): Seq[(Long, Int)] = {
@@ -57,7 +66,9 @@ class DaltonRouterSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val router = dalton("statsFloor=0, epsilon=0", n)
     val (hot, cold) = (keyAt(0, n), keyAt(1, n))
     slide(router, hot -> 50, cold -> 50)
-    assert(router.heavyKeys == 0 && router.banditRows == 0, "nothing is heavy in the first STATS_WIN")
+    assert(
+      router.heavyKeys == 0 && router.banditRows == 0,
+      "nothing is heavy in the first STATS_WIN")
     slide(router, hot -> 40, cold -> 20)
     assert(router.banditRows == 16, "rows 25 to 40 of the hot key")
     assert(router.heavyKeys == 1)
@@ -92,24 +103,26 @@ class DaltonRouterSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("never more than n keys turn heavy in a STATS_WIN, not even when the load jumps") {
-    forAll(Gen.oneOf(1, 2, 5, 16), Gen.oneOf("auto", "exact", "sketch"), Gen.long) { (n, store, seed) =>
-      val router = dalton(s"statsFloor=0, store=$store", n, slides = 3)
-      val random = new SplitMix64(seed)
-      (0 until 12).foreach { i =>
-        (0 until (if (i % 3 == 0) 20 else 2000)).foreach { _ =>
-          router.route(Hashing.ofId(random.nextInt(3 * n).toLong))
-          assert(router.newHeavyKeys <= n)
+    forAll(Gen.oneOf(1, 2, 5, 16), Gen.oneOf("auto", "exact", "sketch"), Gen.long) {
+      (n, store, seed) =>
+        val router = dalton(s"statsFloor=0, store=$store", n, slides = 3)
+        val random = new SplitMix64(seed)
+        (0 until 12).foreach { i =>
+          (0 until (if (i % 3 == 0) 20 else 2000)).foreach { _ =>
+            router.route(Hashing.ofId(random.nextInt(3 * n).toLong))
+            assert(router.newHeavyKeys <= n)
+          }
+          router.endSlide()
+          assert(router.heavyKeys <= 2 * n)
         }
-        router.endSlide()
-        assert(router.heavyKeys <= 2 * n)
-      }
     }
   }
 
   test("maxFragments bounds the targets of every key within the window") {
     forAll(Gen.choose(1, 5), Gen.oneOf(4, 16, 70), Gen.choose(1, 4), Gen.long) {
       (most, n, slides, seed) =>
-        val router = dalton(s"maxFragments=$most, epsilon=0.4, statsWindow=60, statsFloor=0", n, slides)
+        val router =
+          dalton(s"maxFragments=$most, epsilon=0.4, statsWindow=60, statsFloor=0", n, slides)
         val random = new SplitMix64(seed)
         var window = List.empty[Seq[(Long, Int)]]
         (0 until 20).foreach { _ =>
@@ -211,7 +224,8 @@ class DaltonRouterSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       val error = intercept[SpecException](RouterSpec.parse(s"dalton($option)"))
       assert(error.getMessage.contains("threshold, all, top(k)"))
     }
-    assert(RouterSpec.parse("dalton(heavy=top(8), epsilon=0.2)").toString ==
-      "dalton(heavy=top(8), epsilon=0.2)")
+    assert(
+      RouterSpec.parse("dalton(heavy=top(8), epsilon=0.2)").toString ==
+        "dalton(heavy=top(8), epsilon=0.2)")
   }
 }

@@ -5,7 +5,8 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import io.evenkeel.core.{Hashing, SplitMix64}
+import io.evenkeel.core.Hashing
+import io.evenkeel.core.SplitMix64
 
 class FrequencyStoreSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
@@ -33,7 +34,9 @@ class FrequencyStoreSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     left.foreach(a.add(_, 1L))
     right.foreach(b.add(_, 1L))
     a.merge(b)
-    (left ++ right).groupBy(identity).foreach { case (key, rows) => assert(a.estimate(key) >= rows.size) }
+    (left ++ right).groupBy(identity).foreach { case (key, rows) =>
+      assert(a.estimate(key) >= rows.size)
+    }
   }
 
   test("the number of distinct keys of the last window chooses the store of the next") {

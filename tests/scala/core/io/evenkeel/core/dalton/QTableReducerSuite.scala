@@ -5,13 +5,17 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import io.evenkeel.core.{RouterContext, SplitMix64}
+import io.evenkeel.core.RouterContext
+import io.evenkeel.core.SplitMix64
 import io.evenkeel.core.spec.RouterSpec
 
 class QTableReducerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private val n = 4
 
-  private def reducer(options: String = "", sources: Int = 2, adaptive: Boolean = true): QTableReducer =
+  private def reducer(
+      options: String = "",
+      sources: Int = 2,
+      adaptive: Boolean = true): QTableReducer =
     new QTableReducer(
       RouterSpec.parse(s"dalton($options)"),
       RouterContext(n, 1, 0, sources),
@@ -91,9 +95,8 @@ class QTableReducerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   test("agents send enough for the reducer to find that key") {
     val r = reducer("statsWindow=100")
     val replies = Seq(first, second).zipWithIndex.flatMap { case (counts, source) =>
-      val agent = new DaltonAgent(
-        RouterSpec.parse("dalton(statsWindow=100)"),
-        RouterContext(n, 1, source, 2))
+      val agent =
+        new DaltonAgent(RouterSpec.parse("dalton(statsWindow=100)"), RouterContext(n, 1, source, 2))
       for ((key, count) <- counts; _ <- 0L until count) agent.route(key): Unit
       r.receive(agent.takeMessage(), 0)
     }
@@ -104,7 +107,9 @@ class QTableReducerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     forAll(Gen.choose(1, 12), Gen.choose(1, 8), Gen.long) { (targets, agents, seed) =>
       val random = new SplitMix64(seed)
       val counts = Seq.fill(agents) {
-        Seq.fill(1 + random.nextInt(60))(random.nextInt(25).toLong -> (1L + random.nextInt(40))).toMap
+        Seq
+          .fill(1 + random.nextInt(60))(random.nextInt(25).toLong -> (1L + random.nextInt(40)))
+          .toMap
       }
       val messages = counts.zipWithIndex.map { case (c, agent) =>
         val load = c.values.sum

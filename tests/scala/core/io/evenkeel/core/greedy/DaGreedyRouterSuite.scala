@@ -13,7 +13,8 @@ class DaGreedyRouterSuite extends AnyFunSuite with RouterLaws {
   routerLaws("dagreedy(theta=0.5, fragmentation=0)")
   routerLaws("dagreedy(fragmentation=2)")
 
-  test("a lone key leaves its hash target once that is a price above the average, for the emptiest") {
+  test(
+    "a lone key leaves its hash target once that is a price above the average, for the emptiest") {
     val n = 4
     val router = Routers.create("dagreedy", RouterContext(n))
     val k = key(n, Seq(2))

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.sketch
 
-import java.io.{ByteArrayInputStream, ByteArrayOutputStream, DataInputStream, DataOutputStream}
+import java.io.ByteArrayInputStream
+import java.io.ByteArrayOutputStream
+import java.io.DataInputStream
+import java.io.DataOutputStream
 
 import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
@@ -20,7 +23,8 @@ class HyperLogLogsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("the error is below 5 % (three standard errors) from 100 to 10^6 keys, for ten sets of keys") {
+  test(
+    "the error is below 5 % (three standard errors) from 100 to 10^6 keys, for ten sets of keys") {
     (0L until 10L).foreach { set =>
       val hll = new HyperLogLogs(1)
       var added = 0L

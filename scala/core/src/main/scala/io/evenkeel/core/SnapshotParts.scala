@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core
 
-import java.io.{DataInputStream, DataOutputStream}
+import java.io.DataInputStream
+import java.io.DataOutputStream
 
 /** The pieces most snapshots are made of, in a form that does not depend on the order of past calls. */
 private[core] object SnapshotParts {

@@ -4,7 +4,8 @@ package io.evenkeel.bench.sim
 import java.lang.management.ManagementFactory
 
 import io.evenkeel.bench.ProgressBar
-import io.evenkeel.core.{Hashing, RoutingTally}
+import io.evenkeel.core.Hashing
+import io.evenkeel.core.RoutingTally
 import io.evenkeel.core.spec.RouterSpec
 
 /** How long a window is: a number of rows, or everything since the start (003 Table II). */

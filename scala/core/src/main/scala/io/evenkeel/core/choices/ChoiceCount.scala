@@ -79,7 +79,8 @@ private[core] object ChoiceCount {
       prefix += heavy(i) / total
       missed *= missedPerKey
       val reached = 1 - missed
-      val load = prefix + math.pow(reached, d.toDouble) * (head - prefix) + reached * reached * (1 - head)
+      val load =
+        prefix + math.pow(reached, d.toDouble) * (head - prefix) + reached * reached * (1 - head)
       ok = load <= reached * (1 + n * epsilon)
       i -= 1
     }

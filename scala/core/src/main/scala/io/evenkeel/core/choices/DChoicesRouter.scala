@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.choices
 
-import io.evenkeel.core.{Router, RouterContext, Snapshot, SnapshotParts}
-import io.evenkeel.core.spec.{Param, RouterKind, RouterSpec}
+import io.evenkeel.core.Router
+import io.evenkeel.core.RouterContext
+import io.evenkeel.core.Snapshot
+import io.evenkeel.core.SnapshotParts
+import io.evenkeel.core.spec.Param
+import io.evenkeel.core.spec.RouterKind
+import io.evenkeel.core.spec.RouterSpec
 
 /** `dchoices`: as many choices for heavy keys as balance needs, two for the others. */
 object DChoicesKind
-    extends RouterKind("dchoices", "heavy keys with d choices, d from their shares, the rest as pkg") {
+    extends RouterKind(
+      "dchoices",
+      "heavy keys with d choices, d from their shares, the rest as pkg") {
   val theta: Param[Double] = HeadParams.theta()
 
   val epsilon: Param[Double] = Param.double(

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.choices
 
-import io.evenkeel.core.{Router, RouterContext, Snapshot, SnapshotParts}
-import io.evenkeel.core.spec.{Param, RouterKind, RouterSpec}
+import io.evenkeel.core.Router
+import io.evenkeel.core.RouterContext
+import io.evenkeel.core.Snapshot
+import io.evenkeel.core.SnapshotParts
+import io.evenkeel.core.spec.Param
+import io.evenkeel.core.spec.RouterKind
+import io.evenkeel.core.spec.RouterSpec
 
 /** `wchoices`: all targets for heavy keys, two for the others. */
 object WChoicesKind
-    extends RouterKind("wchoices", "heavy keys to the least loaded target of all, the rest as pkg") {
+    extends RouterKind(
+      "wchoices",
+      "heavy keys to the least loaded target of all, the rest as pkg") {
   val theta: Param[Double] = HeadParams.theta()
 
   val params: Seq[Param[_]] = Seq(theta)

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.dalton
 
-import io.evenkeel.core.{Router, RouterContext, Snapshot}
+import io.evenkeel.core.Router
+import io.evenkeel.core.RouterContext
+import io.evenkeel.core.Snapshot
 import io.evenkeel.core.spec.RouterSpec
 
 /**
@@ -133,7 +135,8 @@ final class DaltonAgent(spec: RouterSpec, val context: RouterContext) extends Ro
     (0 until bandit.slots.allocated).foreach { slot =>
       // A key that turned heavy after the message was sent is news to the reducer: it stays.
       val isNews = bandit.slots.lastHot(slot) == router.statsWindowsEnded
-      if (bandit.slots.isActive(slot) && !isNews && !shared(bandit.slots.key(slot))) bandit.close(slot)
+      if (bandit.slots.isActive(slot) && !isNews && !shared(bandit.slots.key(slot)))
+        bandit.close(slot)
     }
     table.rows.foreach(row => adoptRow(row, endsNow = row.expires <= table.round))
     bandit.replay()
@@ -212,5 +215,7 @@ object DaltonAgent {
 
   /** The least rows between two messages of an agent: all together then see `statsFloor` rows a target. */
   private[dalton] def minDsync(spec: RouterSpec, context: RouterContext): Long =
-    math.max(context.targets.toLong, spec(DaltonKind.statsFloor).toLong * context.targets / context.sources)
+    math.max(
+      context.targets.toLong,
+      spec(DaltonKind.statsFloor).toLong * context.targets / context.sources)
 }

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.dalton
 
-import io.evenkeel.core.{Router, RouterContext}
-import io.evenkeel.core.spec.{Param, RouterKind, RouterSpec}
+import io.evenkeel.core.Router
+import io.evenkeel.core.RouterContext
+import io.evenkeel.core.spec.Param
+import io.evenkeel.core.spec.RouterKind
+import io.evenkeel.core.spec.RouterSpec
 
 /** `dalton`: a contextual bandit splits the heavy keys, a hash places the rest (000). */
-object DaltonKind extends RouterKind("dalton", "a bandit splits heavy keys, a hash places the rest") {
+object DaltonKind
+    extends RouterKind("dalton", "a bandit splits heavy keys, a hash places the rest") {
 
   val epsilon: Param[Double] =
     Param.double("epsilon", 0.1, 0, 1, "ε: share of a heavy key's rows that explore (§3.2)")

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.dalton
 
-import io.evenkeel.core.{Hashing, Router, RouterContext, Snapshot}
+import io.evenkeel.core.Hashing
+import io.evenkeel.core.Router
+import io.evenkeel.core.RouterContext
+import io.evenkeel.core.Snapshot
 import io.evenkeel.core.spec.RouterSpec
 
 /**
@@ -83,7 +86,7 @@ final class DaltonRouter private[dalton] (
    * Whether partials of this key may skip the reducers (000 §4.2): no row of the current window went
    * anywhere but its hash target. Ask when the window is complete; a key may turn heavy before that.
    */
-  def mayForward(keyHash: Long): Boolean = 
+  def mayForward(keyHash: Long): Boolean =
     forward && bandit.slots.find(keyHash) < 0 && bandit.slots.findLingering(keyHash) < 0
 
   /** Keys that have a Q row now. */
@@ -161,14 +164,15 @@ final class DaltonRouter private[dalton] (
     bandit.write(out)
   }
 
-  override def restore(bytes: Array[Byte]): Unit = Snapshot.read(DaltonKind.name, 1, bytes) { (_, in) =>
-    threshold = in.readLong()
-    window = in.readLong()
-    newHeavy = in.readLong().toInt
-    statsRows = in.readLong()
-    statsLoad = in.readLong()
-    learned = in.readLong()
-    store.read(in)
-    bandit.read(in)
+  override def restore(bytes: Array[Byte]): Unit = Snapshot.read(DaltonKind.name, 1, bytes) {
+    (_, in) =>
+      threshold = in.readLong()
+      window = in.readLong()
+      newHeavy = in.readLong().toInt
+      statsRows = in.readLong()
+      statsLoad = in.readLong()
+      learned = in.readLong()
+      store.read(in)
+      bandit.read(in)
   }
 }

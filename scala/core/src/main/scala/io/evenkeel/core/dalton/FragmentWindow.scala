@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.dalton
 
-import java.io.{DataInputStream, DataOutputStream}
+import java.io.DataInputStream
+import java.io.DataOutputStream
 import java.util.Arrays
 
 /**
@@ -235,7 +236,8 @@ private[dalton] final class FragmentWindow(n: Int, blocks: Int) {
 
   private def ensureArena(entries: Int): Unit = if (entries > arena) {
     val larger = math.max(entries, arena * 2)
-    val (s, g, b) = (new Array[Int](larger), new Array[Int](larger), new Array[Long](larger * words))
+    val (s, g, b) =
+      (new Array[Int](larger), new Array[Int](larger), new Array[Long](larger * words))
     (0 until size).foreach { i =>
       val from = (first + i) % arena
       s(i) = entrySlots(from)
@@ -258,7 +260,8 @@ private[dalton] final class FragmentWindow(n: Int, blocks: Int) {
       (0 until words).foreach(w => out.writeLong(head(touched(i) * words + w)))
     }
     out.writeInt(pastBlocks)
-    (0 until pastBlocks).foreach(b => out.writeInt(blockSizes((firstBlock + b) % blockSizes.length)))
+    (0 until pastBlocks).foreach(b =>
+      out.writeInt(blockSizes((firstBlock + b) % blockSizes.length)))
     (0 until size).foreach { i =>
       val at = (first + i) % arena
       out.writeInt(entrySlots(at))
@@ -308,7 +311,8 @@ private[dalton] final class FragmentWindow(n: Int, blocks: Int) {
       if (alive) {
         past(slot * words + w) |= bits
         (0 until 64).foreach { b =>
-          if ((bits & (1L << b)) != 0) refs(slot * n + w * 64 + b) = (refs(slot * n + w * 64 + b) + 1).toShort
+          if ((bits & (1L << b)) != 0)
+            refs(slot * n + w * 64 + b) = (refs(slot * n + w * 64 + b) + 1).toShort
         }
       }
     }

@@ -29,7 +29,11 @@ import io.evenkeel.core.spec.RouterSpec
  * @param deadline in the unit of `now`, from the first message of a round
  * @param adaptive whether DSYNC changes at all
  */
-final class QTableReducer(spec: RouterSpec, context: RouterContext, deadline: Long, adaptive: Boolean) {
+final class QTableReducer(
+    spec: RouterSpec,
+    context: RouterContext,
+    deadline: Long,
+    adaptive: Boolean) {
   private val n = context.targets
   private val merge = new QMerge(n, spec(DaltonKind.merge))
   private val floor = DaltonAgent.minDsync(spec, context)
@@ -144,7 +148,8 @@ private[dalton] final class QMerge(n: Int, rule: MergeRule) {
       }
       Vector.tabulate(n) { action =>
         val sum = held.iterator.map { r =>
-          val weight = if (rule == MergeRule.Weighted && frequency == 0) 1.0 else r.frequency.toDouble
+          val weight =
+            if (rule == MergeRule.Weighted && frequency == 0) 1.0 else r.frequency.toDouble
           weight * r.values(action)
         }.sum
         (sum * scale).toFloat

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.dalton
 
-import java.io.{DataInputStream, DataOutputStream}
+import java.io.DataInputStream
+import java.io.DataOutputStream
 
 import io.evenkeel.core.Snapshot
 
@@ -57,7 +58,8 @@ object SyncMessage {
 
   def fromBytes(bytes: Array[Byte]): SyncMessage = Snapshot.read(Kind, 1, bytes) { (_, in) =>
     val agent = in.readInt()
-    val (sequence, load, cutoff, dsync) = (in.readLong(), in.readLong(), in.readLong(), in.readLong())
+    val (sequence, load, cutoff, dsync) =
+      (in.readLong(), in.readLong(), in.readLong(), in.readLong())
     val late = in.readBoolean()
     val listed =
       MessageParts.readAll(in)(CountedKey(in.readLong(), in.readLong(), in.readLong()))

@@ -1,13 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.greedy
 
-import io.evenkeel.core.{Hashing, Router, RouterContext, Snapshot}
-import io.evenkeel.core.choices.{HeadKeys, LeastLoaded, TargetHeap}
-import io.evenkeel.core.spec.{Param, RouterKind, RouterSpec}
+import io.evenkeel.core.Hashing
+import io.evenkeel.core.Router
+import io.evenkeel.core.RouterContext
+import io.evenkeel.core.Snapshot
+import io.evenkeel.core.choices.HeadKeys
+import io.evenkeel.core.choices.LeastLoaded
+import io.evenkeel.core.choices.TargetHeap
+import io.evenkeel.core.spec.Param
+import io.evenkeel.core.spec.RouterKind
+import io.evenkeel.core.spec.RouterSpec
 
 /** `dagreedy`: heavy keys by a score of load and fragmentation, the tail by hash. */
 object DaGreedyKind
-    extends RouterKind("dagreedy", "heavy keys greedily by load and fragments, the rest by hash (000)") {
+    extends RouterKind(
+      "dagreedy",
+      "heavy keys greedily by load and fragments, the rest by hash (000)") {
   val theta: Param[Double] = Param.double(
     "theta",
     0.05,

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.greedy
 
-import java.io.{DataInputStream, DataOutputStream}
+import java.io.DataInputStream
+import java.io.DataOutputStream
 
-import io.evenkeel.core.{LongIntMap, SnapshotException}
+import io.evenkeel.core.LongIntMap
+import io.evenkeel.core.SnapshotException
 import io.evenkeel.core.choices.TargetHeap
 
 /**

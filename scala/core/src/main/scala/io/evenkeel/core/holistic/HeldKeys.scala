@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.holistic
 
-import java.io.{DataInputStream, DataOutputStream}
+import java.io.DataInputStream
+import java.io.DataOutputStream
 
-import io.evenkeel.core.{LongIntMap, SnapshotParts}
+import io.evenkeel.core.LongIntMap
+import io.evenkeel.core.SnapshotParts
 import io.evenkeel.core.sketch.HyperLogLogs
 
 /** How the distinct keys of a target are counted (001 §3.2). */

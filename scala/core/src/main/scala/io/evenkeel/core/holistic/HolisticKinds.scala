@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.holistic
 
-import io.evenkeel.core.{Router, RouterContext}
-import io.evenkeel.core.spec.{Param, RouterKind, RouterSpec}
+import io.evenkeel.core.Router
+import io.evenkeel.core.RouterContext
+import io.evenkeel.core.spec.Param
+import io.evenkeel.core.spec.RouterKind
+import io.evenkeel.core.spec.RouterSpec
 
 /** What the kinds of 001 have in common. */
-sealed abstract class HolisticKind(name: String, summary: String) extends RouterKind(name, summary) {
+sealed abstract class HolisticKind(name: String, summary: String)
+    extends RouterKind(name, summary) {
   val choices: Param[Int] =
     Param.int("choices", 2, 1, 30, "candidate targets per key, d (001 Table 2 has 2 and 5)")
 
@@ -47,7 +51,12 @@ object CamKind
 /** `lm`: hybrid imbalance minimisation. */
 object LmKind extends HolisticKind("lm", "of d hash targets the least hybrid load (001)") {
   val p: Param[Double] =
-    Param.double("p", 0.5, 0, 1, "weight of rows against distinct keys in the hybrid load (001 Eq. 9)")
+    Param.double(
+      "p",
+      0.5,
+      0,
+      1,
+      "weight of rows against distinct keys in the hybrid load (001 Eq. 9)")
 
   override def params: Seq[Param[_]] = super.params :+ p
 

@@ -2,7 +2,9 @@
 package io.evenkeel.core.keel
 
 import io.evenkeel.core.Hashing
-import io.evenkeel.core.table.{KeyHistogram, RoutingTable, TableSolver}
+import io.evenkeel.core.table.KeyHistogram
+import io.evenkeel.core.table.RoutingTable
+import io.evenkeel.core.table.TableSolver
 
 /**
  * KEEL by table: lists as long as each key's share needs, the fewest fragments for a given slack.
@@ -36,10 +38,12 @@ final class KeelSolver(slack: Double, shrink: Boolean) extends TableSolver {
       val plan = new KeelPlan(base.clone(), histogram.total / n, bound)
       val (big, light) = histogram.keys.indices.partition(i => histogram.weights(i) > plan.average)
       val lists =
-        light.map(i => plan.whole(histogram.keys(i), histogram.weights(i), home(histogram.keys(i), previous))) ++
+        light.map(i =>
+          plan.whole(histogram.keys(i), histogram.weights(i), home(histogram.keys(i), previous))) ++
           big.map(i => plan.split(histogram.keys(i), histogram.weights(i), previous))
       val heavy = lists.filterNot { case (key, list) =>
-        list.forall(_ == Hashing.bucket(key, n)) && previous.targetOfHost(hostOf(key, previous)) == list(0)
+        list.forall(_ == Hashing.bucket(key, n)) && previous.targetOfHost(
+          hostOf(key, previous)) == list(0)
       }
       val next = RoutingTable(Array.tabulate(previous.hosts)(previous.targetOfHost), n, heavy)
       if (predicted(histogram, next, base).max < old * (1 - 1e-9)) next else previous
@@ -57,7 +61,8 @@ final class KeelSolver(slack: Double, shrink: Boolean) extends TableSolver {
     val loads = base.clone()
     histogram.keys.indices.foreach { i =>
       val list = table.targetsOf(histogram.keys(i))
-      if (list.isEmpty) loads(table.targetOfHost(hostOf(histogram.keys(i), table))) += histogram.weights(i)
+      if (list.isEmpty)
+        loads(table.targetOfHost(hostOf(histogram.keys(i), table))) += histogram.weights(i)
       else list.foreach(t => loads(t) += histogram.weights(i) / list.length)
     }
     loads

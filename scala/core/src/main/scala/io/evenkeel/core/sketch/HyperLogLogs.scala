@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.sketch
 
-import java.io.{DataInputStream, DataOutputStream}
+import java.io.DataInputStream
+import java.io.DataOutputStream
 
-import io.evenkeel.core.{Hashing, SnapshotParts}
+import io.evenkeel.core.Hashing
+import io.evenkeel.core.SnapshotParts
 
 /**
  * A row of HyperLogLog counters, one per target, with estimates kept up to date in O(1).

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.spec
 
-import io.evenkeel.core.{Router, RouterContext}
+import io.evenkeel.core.Router
+import io.evenkeel.core.RouterContext
 
 /**
  * A router's name, the parameters it takes and how to make one. The kinds of the product are listed in
