@@ -82,8 +82,8 @@ def check_java() -> None:
         raise CannotSetUpError(f"No Java that runs on {where}. {remedy}") from error
     version = re.search(r'version "(?:1\.)?(\d+)', text)
     if not version or int(version.group(1)) < JAVA_NEEDED:
-        first = text.strip().splitlines()[0] if text.strip() else "a Java without a version"
-        raise CannotSetUpError(f"{where} has {first}: too old. {remedy}")
+        told = next((line for line in text.splitlines() if "version" in line), "no known version")
+        raise CannotSetUpError(f"Java on {where} is too old, it says: {told}. {remedy}")
     stamp.write()
 
 

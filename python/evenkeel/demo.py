@@ -81,21 +81,25 @@ def _plot(results: list[dict[str, Any]], targets: int, file: Path) -> None:
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    figure, axes = pyplot.subplots(figsize=(8, 5), layout="constrained")
-    for row in results:
-        ours = row["router"].startswith("keel")
-        # Both axes start at the ideal; a small offset keeps zero on the logarithmic scale.
-        at = (max(row["gamma_per_key"] - 1, 1e-4), max(row["imbalance"], 1e-3))
-        axes.scatter(*at, s=70, color="#1b7f5c" if ours else "#5b6b7b", zorder=2 + ours)
-        name = row["router"].split("(")[0]
-        axes.annotate(name, at, xytext=(6, 4), textcoords="offset points")
-    axes.set(
-        xscale="log",
-        yscale="log",
-        xlabel="extra fragments per key (0.0001 = none)",
-        ylabel="imbalance (fullest target above the average)",
-        title=f"A skewed word stream over {targets} targets: lower left is better",
+    # Two panels of bars: as points, the routers that never split would lie on top of each other.
+    names = [row["router"].split("(")[0] for row in results]
+    colours = ["#1b7f5c" if name.startswith("keel") else "#8796a5" for name in names]
+    panels = {
+        "imbalance: fullest target above the average": [row["imbalance"] for row in results],
+        "extra fragments per key": [row["gamma_per_key"] - 1 for row in results],
+    }
+    figure, axes = pyplot.subplots(
+        1, 2, sharey=True, figsize=(9, 1.2 + 0.28 * len(names)), layout="constrained"
     )
-    axes.grid(alpha=0.25, which="both", linewidth=0.5)
+    for panel, (title, values) in zip(axes, panels.items(), strict=True):
+        bars = panel.barh(names, values, color=colours)
+        panel.bar_label(bars, fmt="%.3f", padding=3, fontsize=8)
+        panel.set_title(title, fontsize=10)
+        panel.margins(x=0.15)
+        panel.spines[["top", "right"]].set_visible(False)
+    axes[0].invert_yaxis()
+    figure.suptitle(
+        f"A skewed word stream over {targets} targets: short bars on both sides are good"
+    )
     figure.savefig(file, dpi=150)
     pyplot.close(figure)

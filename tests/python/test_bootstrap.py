@@ -49,7 +49,7 @@ def test_an_old_java_is_named_with_its_version(root: Path, tmp_path: Path) -> No
     done = set_up(root, JAVA_HOME=str(tmp_path))
     assert done.returncode == 1
     assert 'openjdk version "11.0.2"' in done.stderr
-    assert "too old. Install a JDK 17" in done.stderr
+    assert "too old" in done.stderr
 
 
 def test_a_stamp_is_fresh_only_for_the_same_inputs(tmp_path: Path) -> None:

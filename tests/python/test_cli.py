@@ -15,9 +15,11 @@ import evenkeel
 
 
 def evenkeel_command(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    # A JVM announces this variable on the error stream, where we count the lines.
+    quiet = {k: v for k, v in os.environ.items() if k != "JAVA_TOOL_OPTIONS"}
     return subprocess.run(
         [sys.executable, "-m", "evenkeel", *arguments],
-        env=os.environ | {"COLUMNS": "200"} | environment,
+        env=quiet | {"COLUMNS": "200"} | environment,
         capture_output=True,
         text=True,
         timeout=240,

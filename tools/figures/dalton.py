@@ -391,9 +391,9 @@ def figure_10(sims: Simulations, folder: Path) -> Page:
     }
     page.judge(
         "Reproduced",
-        f"""(c) I falls from {number(curve[0])} with one key in the bandit to {number(curve[2])} with
-        4, then slowly ({number(curve[3])} with 8, {number(curve[-1])} with 256), while every further
-        key costs fragments and time. The threshold scores
+        f"""(c) I falls from {number(curve[0])} with one key in the bandit to {number(curve[2])}
+        with 4, then slowly ({number(curve[3])} with 8, {number(curve[-1])} with 256), while every
+        further key costs fragments and time. The threshold scores
         {number(heavy["dalton(statsFloor=0)", 56].mean("imbalance"))}, as 4 keys do. (a) On uniform
         data a STATS_WIN of 60 000 instead of 1 000 rows takes the exact store from
         {cost[1000, "exact"]:.0f} to {cost[60000, "exact"]:.0f} ns/row and the sketch from

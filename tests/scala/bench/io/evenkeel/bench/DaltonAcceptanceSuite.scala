@@ -15,7 +15,10 @@ import io.evenkeel.core.RoutingTally
 import io.evenkeel.core.dalton.DaltonRouter
 import io.evenkeel.core.spec.RouterSpec
 
-/** The figures an honest Dalton reaches and a sham does not: means over windows 2 to 4 and three seeds. */
+/**
+ * The figures an honest Dalton reaches and a sham does not: means over windows 2 to 4 and three
+ * seeds.
+ */
 class DaltonAcceptanceSuite extends AnyFunSuite {
   private val seeds = Seq(1L, 2L, 3L)
   private val zipf15 = KeyWeights.zipf(100000, 1.5)

@@ -48,6 +48,12 @@ class HeavyChoicesSuite extends AnyFunSuite with RouterLaws {
     assert(Seq.fill(64)(w.route(k)) == Seq.fill(32)(Seq(0, 2)).flatten)
   }
 
+  test("six choices on ten targets stand for five distinct ones") {
+    // 10 - 10 * 0.9^6 = 4.69.
+    assert(CandidateSets.distinct(6, 10) == 5)
+    assert(CandidateSets.distinct(1, 10) == 1)
+  }
+
   test("a set of candidates gives the least loaded of them, whatever the cache has dropped") {
     forAll(Gen.long, Gen.oneOf(3, 64, 65, 130), Gen.choose(1, 40)) { (seed, n, d) =>
       val random = new SplitMix64(seed)
@@ -58,7 +64,8 @@ class HeavyChoicesSuite extends AnyFunSuite with RouterLaws {
         val k = Hashing.ofId(random.nextInt(9).toLong)
         val choices = if (random.nextInt(20) == 0) d + 1 else d
         val target = sets.least(k, choices, all)
-        val members = (0 until choices).map(i => Hashing.choice(k, i, n))
+        val sequence = Iterator.from(0).map(i => Hashing.choice(k, i, n))
+        val members = sequence.distinct.take(CandidateSets.distinct(choices, n)).toSeq
         assert(target == members.minBy(t => (loads(t), t)))
         loads(target) += 1 + random.nextInt(2)
         all.raised(target)

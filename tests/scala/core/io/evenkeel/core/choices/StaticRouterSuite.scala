@@ -3,10 +3,7 @@ package io.evenkeel.core.choices
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.evenkeel.core.Hashing
-import io.evenkeel.core.RouterContext
-import io.evenkeel.core.RouterLaws
-import io.evenkeel.core.Routers
+import io.evenkeel.core.{Hashing, RouterContext, RouterLaws, Routers}
 
 class StaticRouterSuite extends AnyFunSuite with RouterLaws {
   routerLaws("hash")

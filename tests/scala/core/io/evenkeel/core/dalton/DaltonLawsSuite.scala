@@ -6,7 +6,8 @@ import org.scalatest.funsuite.AnyFunSuite
 import io.evenkeel.core.RouterLaws
 
 class DaltonLawsSuite extends AnyFunSuite with RouterLaws {
-  // Without the floor, short slides reach the bandit; with it, most runs of the laws stay with the hash.
+  // Without the floor, short slides reach the bandit; with it, most runs of the laws stay with the
+  // hash.
   routerLaws("dalton")
   routerLaws("dalton(statsFloor=0)")
   routerLaws("dalton(statsWindow=50, statsFloor=0, epsilon=0.5)")

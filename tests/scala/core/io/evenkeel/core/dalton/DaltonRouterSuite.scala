@@ -5,12 +5,8 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import io.evenkeel.core.Hashing
-import io.evenkeel.core.RouterContext
-import io.evenkeel.core.SnapshotException
-import io.evenkeel.core.SplitMix64
-import io.evenkeel.core.spec.RouterSpec
-import io.evenkeel.core.spec.SpecException
+import io.evenkeel.core.{Hashing, RouterContext, SnapshotException, SplitMix64}
+import io.evenkeel.core.spec.{RouterSpec, SpecException}
 
 class DaltonRouterSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
@@ -72,7 +68,8 @@ class DaltonRouterSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     slide(router, hot -> 40, cold -> 20)
     assert(router.banditRows == 16, "rows 25 to 40 of the hot key")
     assert(router.heavyKeys == 1)
-    // The threshold is 60 / 4 = 15 now, and nothing reaches it: the row lives for one more STATS_WIN.
+    // The threshold is 60 / 4 = 15 now, and nothing reaches it: the row lives for one more
+    // STATS_WIN.
     slide(router, hot -> 3, cold -> 3)
     assert(router.banditRows == 19)
     assert(router.heavyKeys == 0)
@@ -183,7 +180,8 @@ class DaltonRouterSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       val router = dalton(options, n, slides = 60)
       val random = new SplitMix64(7)
       (0 until 1500000).foreach { i =>
-        // Half of the rows are of keys just heavy, a fresh set in each slide; the others are all new.
+        // Half of the rows are of keys just heavy, a fresh set in each slide; the others are all
+        // new.
         val id = if (random.nextInt(2) == 0) i / 5000 * 200 + random.nextInt(60) else 1000000 + i
         router.route(Hashing.ofId(id.toLong))
         if (i % 5000 == 4999) router.endSlide()

@@ -5,8 +5,7 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import io.evenkeel.core.Router
-import io.evenkeel.core.RouterContext
+import io.evenkeel.core.{Router, RouterContext}
 
 /** A kind with one parameter of each type, so that the grammar is tested apart from the routers. */
 private object SampleKind extends RouterKind("sample", "for tests") {
@@ -77,8 +76,7 @@ class RouterSpecSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("name and options given apart, as a hint does, make the same spec") {
-    assert(
-      grammar.parse("Sample", Seq("epsilon=0.05", "d=3")) == SampleKind(epsilon := 0.05, d := 3))
+    assert(grammar.parse("Sample", Seq("epsilon=0.05", "d=3")) == SampleKind(epsilon := 0.05, d := 3))
   }
 
   test("an unknown router names the nearest one") {
@@ -91,8 +89,7 @@ class RouterSpecSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   test("an unknown option names the nearest one and lists all") {
     val e = failure("sample(epsilom=0.3)")
     assert(e.condition == "EVENKEEL_UNKNOWN_OPTION")
-    assert(
-      e.getMessage.contains("Did you mean 'epsilon'?") && e.getMessage.contains("maxFragments"))
+    assert(e.getMessage.contains("Did you mean 'epsilon'?") && e.getMessage.contains("maxFragments"))
   }
 
   test("a value out of range names the range") {

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core
 
-import java.io.ByteArrayInputStream
-import java.io.ByteArrayOutputStream
-import java.io.DataInputStream
-import java.io.DataOutputStream
+import java.io.{ByteArrayInputStream, ByteArrayOutputStream, DataInputStream, DataOutputStream}
 import java.util.zip.CRC32
 
 /**
@@ -42,7 +39,8 @@ object Snapshot {
     if (bytes.length < 18) throw damaged(kind, s"only ${bytes.length} bytes")
     val in = new DataInputStream(new ByteArrayInputStream(bytes))
     if (in.readInt() != Magic) throw damaged(kind, "it does not start with the magic number")
-    val stored = new DataInputStream(new ByteArrayInputStream(bytes, bytes.length - 4, 4)).readInt()
+    val stored = new DataInputStream(
+      new ByteArrayInputStream(bytes, bytes.length - 4, 4)).readInt()
     if (stored != checksum(bytes, bytes.length - 4)) throw damaged(kind, "its checksum is wrong")
     val frame = in.readUnsignedShort()
     if (frame > FrameVersion) throw newer(kind, s"frame version $frame", FrameVersion)

@@ -10,10 +10,11 @@ import io.evenkeel.core.dalton.QTableReducer
 import io.evenkeel.core.spec.RouterSpec
 
 /**
- * Dalton agents that learn together (000 §4.1): messages go through the reducer, and every reply reaches
- * its agents `delay` rows after the last message of its round.
+ * Dalton agents that learn together (000 §4.1): messages go through the reducer, and every reply
+ * reaches its agents `delay` rows after the last message of its round.
  *
- * Time is counted in rows of all sources. A round that some agent holds up ends after `deadline` rows.
+ * Time is counted in rows of all sources. A round that some agent holds up ends after `deadline`
+ * rows.
  */
 final class DaltonFleet(
     spec: RouterSpec,

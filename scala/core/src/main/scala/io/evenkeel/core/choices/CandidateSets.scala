@@ -20,7 +20,7 @@ private[choices] final class CandidateSets(loads: Array[Long], slots: Int) {
   private val bits = new Array[Long](slots * words)
   private val choicesOf = new Array[Int](slots)
 
-  /** The least loaded of the first `d` choices of a key. */
+  /** The least loaded of the targets that `d` choices give a key. */
   def least(keyHash: Long, d: Int, all: LeastLoaded): Int = {
     val from = find(keyHash, d) * words
     val emptiest = all.target
@@ -61,12 +61,27 @@ private[choices] final class CandidateSets(loads: Array[Long], slots: Int) {
 
   private def collect(slot: Int, keyHash: Long, d: Int): Unit = {
     java.util.Arrays.fill(bits, slot * words, (slot + 1) * words, 0L)
+    // Differs from the paper: hashes go on until they have reached as many targets as d of them should. A
+    // key whose hashes collide more than usual would have too few for its share.
+    var missing = CandidateSets.distinct(d, n)
     var i = 0
-    while (i < d) {
+    while (missing > 0) {
       val target = Hashing.choice(keyHash, i, n)
-      bits(slot * words + (target >> 6)) |= 1L << (target & 63)
+      val word = slot * words + (target >> 6)
+      val bit = 1L << (target & 63)
+      if ((bits(word) & bit) == 0) {
+        bits(word) |= bit
+        missing -= 1
+      }
       i += 1
     }
     choicesOf(slot) = d
   }
+}
+
+private[choices] object CandidateSets {
+
+  /** Targets that `d` hashes reach on average, rounded up: `n - n ((n - 1) / n)^d`. */
+  def distinct(d: Int, n: Int): Int =
+    math.ceil(n * (1 - math.pow((n - 1.0) / n, d.toDouble)) - 1e-9).toInt
 }

@@ -1,24 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.dalton
 
-import java.io.DataInputStream
-import java.io.DataOutputStream
+import java.io.{DataInputStream, DataOutputStream}
 
-import io.evenkeel.core.Hashing
-import io.evenkeel.core.RouterContext
-import io.evenkeel.core.SplitMix64
+import io.evenkeel.core.{Hashing, RouterContext, SplitMix64}
 import io.evenkeel.core.spec.RouterSpec
 
 /**
- * The learner behind every form of Dalton: Q rows of the heavy keys, their fragments, the targets' loads
- * and the random choices (000 §3.1-§3.3).
+ * The learner behind every form of Dalton: Q rows of the heavy keys, their fragments, the targets'
+ * loads and the random choices (000 §3.1-§3.3).
  *
- * A row of a heavy key goes to the best action, or with probability ε to any. The reward of going to
- * target `a` is `R = -(p1 * CI + p2 * CA)` with `CI = (L(a) - avg) / max(L(a), avg)` and
- * `CA = fragments(k) / n`, both after the assignment.
+ * A row of a heavy key goes to the best action, or with probability ε to any. The reward of going
+ * to target `a` is `R = -(p1 * CI + p2 * CA)` with `CI = (L(a) - avg) / max(L(a), avg)` and `CA =
+ * fragments(k) / n`, both after the assignment.
  *
- * Example, n = 4, loads 10, 2, 2, 2 and a key that lies on target 0 only: one more row to target 0 gives
- * L = 11, avg = 17/4, CI = 0.614, CA = 1/4 and R = -0.432; sent to target 1 instead, L = 3,
+ * Example, n = 4, loads 10, 2, 2, 2 and a key that lies on target 0 only: one more row to target 0
+ * gives L = 11, avg = 17/4, CI = 0.614, CA = 1/4 and R = -0.432; sent to target 1 instead, L = 3,
  * CI = -0.294, CA = 2/4 and R = -0.103. So learning moves part of the key to target 1.
  *
  * Cost per row: O(1) plus O(log n) when the best action changes.
@@ -32,8 +29,8 @@ private[dalton] final class Bandit(spec: RouterSpec, context: RouterContext, sli
   private val exploreBelow = (spec(DaltonKind.epsilon) * (1L << 32)).toLong
   private val random = new SplitMix64(SplitMix64.at(spec(DaltonKind.seed), context.source.toLong))
 
-  // Very long windows share a block among several slides, which keeps the ring small: the window is then
-  // up to one block longer than asked for.
+  // Very long windows share a block among several slides, which keeps the ring small: the window is
+  // then up to one block longer than asked for.
   private val slidesPerBlock = (slides + Bandit.MaxBlocks - 1) / Bandit.MaxBlocks
   private val blocks = (slides + slidesPerBlock - 1) / slidesPerBlock
   private var slidesInBlock = 0
@@ -81,8 +78,8 @@ private[dalton] final class Bandit(spec: RouterSpec, context: RouterContext, sli
   }
 
   /**
-   * Ends STATS_WIN `window`: keys that reached the threshold stay for the next one, those that did not
-   * since the one before lose their row, and all count from 0.
+   * Ends STATS_WIN `window`: keys that reached the threshold stay for the next one, those that did
+   * not since the one before lose their row, and all count from 0.
    */
   def endStats(window: Long, threshold: Long): Unit = {
     var slot = 0
@@ -144,8 +141,8 @@ private[dalton] final class Bandit(spec: RouterSpec, context: RouterContext, sli
   }
 
   /**
-   * The wanted target if the key may lie there, else one of those it lies on. The hash target always
-   * counts as one of them: the key returns there when it cools down.
+   * The wanted target if the key may lie there, else one of those it lies on. The hash target
+   * always counts as one of them: the key returns there when it cools down.
    */
   private def capped(slot: Int, wanted: Int, explore: Boolean, draw: Long): Int = {
     val home = Hashing.bucket(slots.key(slot), n)
@@ -206,7 +203,10 @@ private[dalton] object Bandit {
 
   val MaxBlocks: Int = 512
 
-  /** Up to 2 n rows of the current and the last STATS_WIN, and keys whose fragments are still around. */
+  /**
+   * Up to 2 n rows of the current and the last STATS_WIN, and keys whose fragments are still
+   * around.
+   */
   def capacity(n: Int, heavy: HeavyKeys): Int = heavy match {
     case HeavyKeys.Top(k) => math.max(math.max(8 * n, 1024), 4 * k)
     case _ => math.max(8 * n, 1024)

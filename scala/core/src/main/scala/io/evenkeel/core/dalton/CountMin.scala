@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.dalton
 
-import java.io.DataInputStream
-import java.io.DataOutputStream
+import java.io.{DataInputStream, DataOutputStream}
 
 /**
  * Count-min sketch of key weights, sized by the number of targets.
  *
- * With `width` cells per row an estimate exceeds the truth by `L / width` on average in one row, and the
- * least of four rows decides. `width` is at least 16 n, so the error stays well below the heavy-hitter
- * threshold `L / n`: at n = 64 the width is 4096 and a row's average error `L / 4096`, a 64th of the
- * threshold. An estimate is never too low. Two sketches of equal width add up to the sketch of both
- * inputs.
+ * With `width` cells per row an estimate exceeds the truth by `L / width` on average in one row,
+ * and the least of four rows decides. `width` is at least 16 n, so the error stays well below the
+ * heavy-hitter threshold `L / n`: at n = 64 the width is 4096 and a row's average error `L / 4096`,
+ * a 64th of the threshold. An estimate is never too low.
  *
- * Updates are conservative (only cells that would fall below the new estimate rise), which lowers the
- * error and keeps "never too low", also after adding.
+ * Updates are conservative (only cells that would fall below the new estimate rise), which lowers
+ * the error.
  */
 private[dalton] final class CountMin(val width: Int) {
   require(Integer.bitCount(width) == 1, s"width must be a power of two, not $width")
@@ -45,16 +43,6 @@ private[dalton] final class CountMin(val width: Int) {
       width + ((h >>> 16).toInt & mask),
       2 * width + ((h >>> 32).toInt & mask),
       3 * width + ((h >>> 44).toInt & mask))
-  }
-
-  /** Adds another sketch of the same width. */
-  def merge(other: CountMin): Unit = {
-    require(other.width == width, s"sketches of width $width and ${other.width} do not add up")
-    var i = 0
-    while (i < cells.length) {
-      cells(i) += other.cells(i)
-      i += 1
-    }
   }
 
   /** Distinct keys by linear counting over the first row; `width * ln(width)` once it is full. */
@@ -95,7 +83,9 @@ private[dalton] final class CountMin(val width: Int) {
 private[dalton] object CountMin {
   val Depth = 4
 
-  /** One 64-bit hash serves four rows: disjoint bits up to 4096 cells, at least 44 + 20 bits in all. */
+  /**
+   * One 64-bit hash serves four rows: disjoint bits up to 4096 cells, at least 44 + 20 bits in all.
+   */
   private val Widest = 1 << 20
 
   def forTargets(n: Int): CountMin = {
@@ -103,8 +93,8 @@ private[dalton] object CountMin {
     new CountMin(Integer.highestOneBit(2 * wanted.toInt - 1))
   }
 
-  // The upper half of a key hash is its HASH target: without mixing again, one target's keys would share
-  // their cells.
+  // The upper half of a key hash is its HASH target: without mixing again, one target's keys would
+  // share their cells.
   private def mixed(key: Long): Long = {
     val x = (key ^ (key >>> 31)) * 0x9fb21c651e98df25L
     x ^ (x >>> 28)

@@ -1,28 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.dalton
 
-import io.evenkeel.core.Router
-import io.evenkeel.core.RouterContext
-import io.evenkeel.core.Snapshot
+import io.evenkeel.core.{Router, RouterContext, Snapshot}
 import io.evenkeel.core.spec.RouterSpec
 
 /**
- * One of several Dalton partitioners that learn together (000 §4.1, Alg. 2): the partitioner's side.
+ * One of several Dalton partitioners that learn together (000 §4.1, Alg. 2): the partitioner's
+ * side.
  *
- * A state machine driven by calls, without threads: `route` per row, `takeMessage` to fetch a SYNC when
- * one is due, `receive` for the reducer's reply. Every DSYNC rows (which *is* its STATS_WIN) it sends its
- * Q-table and frequencies and turns from PREPARE to AWAIT. In AWAIT it routes on and buffers rewards
- * instead of learning them; the reply replaces its table, the buffered rewards are learned on top and it
- * is in PREPARE again. A key is heavy if the shared table has it, or if this agent alone sees an n-th of
- * the load of all.
+ * A state machine driven by calls, without threads: `route` per row, `takeMessage` to fetch a SYNC
+ * when one is due, `receive` for the reducer's reply. Every DSYNC rows (which *is* its STATS_WIN)
+ * it sends its Q-table and frequencies and turns from PREPARE to AWAIT. In AWAIT it routes on and
+ * buffers rewards instead of learning them; the reply replaces its table, the buffered rewards are
+ * learned on top and it is in PREPARE again. A key is heavy if the shared table has it, or if this
+ * agent alone sees an n-th of the load of all.
  *
- * A reply that is not there after DSYNC rows makes the agent ask for a doubled DSYNC in its next message.
- * After `PatienceInDsync` times DSYNC it stops waiting, learns what it buffered and goes on alone; a
- * reply that comes later still is ignored.
+ * A reply that is not there after DSYNC rows makes the agent ask for a doubled DSYNC in its next
+ * message. After `PatienceInDsync` times DSYNC it stops waiting, learns what it buffered and goes
+ * on alone; a reply that comes later still is ignored.
  *
- * Example: DSYNC 1000. Rows 1-1000 are learned, row 1000 makes the SYNC with sequence 1. The reply comes
- * after row 1064: it is adopted, the 64 buffered rewards are learned, and the next SYNC is due at row
- * 2000.
+ * Example: DSYNC 1000. Rows 1-1000 are learned, row 1000 makes the SYNC with sequence 1. The reply
+ * comes after row 1064: it is adopted, the 64 buffered rewards are learned, and the next SYNC is
+ * due at row 2000.
  */
 final class DaltonAgent(spec: RouterSpec, val context: RouterContext) extends Router {
   import DaltonAgent._
@@ -87,8 +86,8 @@ final class DaltonAgent(spec: RouterSpec, val context: RouterContext) extends Ro
   }
 
   /**
-   * Whether partials of this key may skip the reducers (000 §4.2): only if a shared table arrived within
-   * this slide and neither it nor this agent split the key. Ask when the window is complete.
+   * Whether partials of this key may skip the reducers (000 §4.2): only if a shared table arrived
+   * within this slide and neither it nor this agent split the key. Ask when the window is complete.
    */
   def mayForward(keyHash: Long): Boolean = tableInSlide && router.mayForward(keyHash)
 
@@ -121,7 +120,7 @@ final class DaltonAgent(spec: RouterSpec, val context: RouterContext) extends Ro
       context.source,
       sequence,
       load,
-      TopKeys.all(slots, router.store, least, router.store.slack(load)),
+      TopKeys.all(slots, router.store, least),
       least - 1,
       table.toVector.sortBy(_.key),
       dsync,
@@ -136,7 +135,7 @@ final class DaltonAgent(spec: RouterSpec, val context: RouterContext) extends Ro
       // A key that turned heavy after the message was sent is news to the reducer: it stays.
       val isNews = bandit.slots.lastHot(slot) == router.statsWindowsEnded
       if (bandit.slots.isActive(slot) && !isNews && !shared(bandit.slots.key(slot)))
-        bandit.close(slot)
+        router.demote(slot)
     }
     table.rows.foreach(row => adoptRow(row, endsNow = row.expires <= table.round))
     bandit.replay()
@@ -166,7 +165,7 @@ final class DaltonAgent(spec: RouterSpec, val context: RouterContext) extends Ro
     router.bandit.replay()
     (0 until router.bandit.slots.allocated).foreach { slot =>
       val expired = router.bandit.slots.lastHot(slot) < router.statsWindowsEnded - 2
-      if (router.bandit.slots.isActive(slot) && expired) router.bandit.close(slot)
+      if (router.bandit.slots.isActive(slot) && expired) router.demote(slot)
     }
     if (round == 0) router.expectLoad(router.loadInStats / PatienceInDsync * context.sources)
     rowsSinceSync = dsync
@@ -207,13 +206,18 @@ final class DaltonAgent(spec: RouterSpec, val context: RouterContext) extends Ro
 object DaltonAgent {
   private val Kind = "dalton-agent"
 
-  /** Keys above a 16 n-th of an agent's load are listed, so all agents together hide 1/16 of L/n. */
+  /**
+   * Keys above a 16 n-th of an agent's load are listed, so all agents together hide 1/16 of L/n.
+   */
   private[dalton] val ListedPerTarget = 16
 
   /** How many DSYNC an agent waits for a reply. */
   private[dalton] val PatienceInDsync = 4L
 
-  /** The least rows between two messages of an agent: all together then see `statsFloor` rows a target. */
+  /**
+   * The least rows between two messages of an agent: all together then see `statsFloor` rows a
+   * target.
+   */
   private[dalton] def minDsync(spec: RouterSpec, context: RouterContext): Long =
     math.max(
       context.targets.toLong,

@@ -1,24 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.dalton
 
-import io.evenkeel.core.Hashing
-import io.evenkeel.core.PlanningRouter
-import io.evenkeel.core.RouterContext
-import io.evenkeel.core.Snapshot
+import io.evenkeel.core.{Hashing, PlanningRouter, RouterContext, Snapshot}
 import io.evenkeel.core.spec.RouterSpec
 
 /**
- * Dalton for micro-batches (000 §3.4): a batch is counted whole before its first row is routed, so every
- * heavy key is known from its first row and the threshold uses the batch's own load.
+ * Dalton for micro-batches (000 §3.4): a batch is counted whole before its first row is routed, so
+ * every heavy key is known from its first row and the threshold uses the batch's own load.
  *
- * Combiners reduce a micro-batch, not a window, so fragments are those of the current batch. What was
- * learned about a heavy key lives for the batch and the next one, longer while it stays heavy.
+ * Combiners reduce a micro-batch, not a window, so fragments are those of the current batch. What
+ * was learned about a heavy key lives for the batch and the next one, longer while it stays heavy.
  *
- * Example, n = 4, a batch of 100 rows of which a key has 30: the threshold is 25, the key is heavy, and
- * all 30 rows go through the bandit, where [[DaltonRouter]] would hash the first 24.
+ * Example, n = 4, a batch of 100 rows of which a key has 30: the threshold is 25, the key is heavy,
+ * and all 30 rows go through the bandit, where [[DaltonRouter]] would hash the first 24.
  *
- * Guarantee: at most n heavy keys per batch. Counting is exact unless `store=sketch`, so memory grows with
- * the batch's distinct keys.
+ * Guarantee: at most n heavy keys per batch. Counting is exact unless `store=sketch`, so memory
+ * grows with the batch's distinct keys.
  */
 final class DaltonBatchRouter(spec: RouterSpec, val context: RouterContext) extends PlanningRouter {
   private val n = context.targets
@@ -27,8 +24,9 @@ final class DaltonBatchRouter(spec: RouterSpec, val context: RouterContext) exte
     case HeavyKeys.Top(k) => k
     case _ => n
   }
-  // Differs from the paper: loads are those of the batch, not of the window. A micro-batch engine waits
-  // for the slowest target of each batch; evening out earlier batches would unbalance this one.
+  // Differs from the paper: loads are those of the batch, not of the window. A micro-batch engine
+  // waits for the slowest target of each batch; evening out earlier batches would unbalance this
+  // one.
   private val bandit = new Bandit(spec, context, slides = 1)
   private val store = new FrequencyStore(
     n,

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.dalton
 
-import io.evenkeel.core.Hashing
-import io.evenkeel.core.Router
-import io.evenkeel.core.RouterContext
-import io.evenkeel.core.Snapshot
+import io.evenkeel.core.{Hashing, Router, RouterContext, Snapshot}
 import io.evenkeel.core.spec.RouterSpec
 
 /**
- * Dalton (000 Alg. 1): the few keys with at least an n-th of the load are split by a contextual bandit
- * that weighs balance against fragments; every other key goes where HASH sends it.
+ * Dalton (000 Alg. 1): the few keys with at least an n-th of the load are split by a contextual
+ * bandit that weighs balance against fragments; every other key goes where HASH sends it.
  *
- * Frequencies `f(k)` are counted over a tumbling STATS_WIN; the load `L` of the current one is taken from
- * the one before. A key with `f(k) >= L / n` gets a Q row and keeps it for the current and the next
- * STATS_WIN, longer if it is hot again. Loads and fragments are those of the sliding window.
+ * Frequencies `f(k)` are counted over a tumbling STATS_WIN; the load `L` of the current one is
+ * taken from the one before. A key with `f(k) >= L / n` gets a Q row and keeps it for the current
+ * and the next STATS_WIN, longer if it is hot again. Loads and fragments are those of the sliding
+ * window.
  *
- * Example, n = 4, STATS_WIN of 100 rows: after the first 100 rows the threshold is 25. A key with 40 of
- * every 100 rows goes to its hash target 24 times; its 25th row opens a Q row whose best action is that
- * same target. From then on every tenth row or so tries another target, and what the targets' loads pay
- * for it decides where the rest goes. A key with 20 rows never leaves its hash target.
+ * Example, n = 4, STATS_WIN of 100 rows: after the first 100 rows the threshold is 25. A key with
+ * 40 of every 100 rows goes to its hash target 24 times; its 25th row opens a Q row whose best
+ * action is that same target. From then on every tenth row or so tries another target, and what the
+ * targets' loads pay for it decides where the rest goes. A key with 20 rows never leaves its hash
+ * target.
  *
- * Guarantees: at most n new heavy keys per STATS_WIN (Thm 3.4), whatever the store; with ε = 0, or when
- * no key reaches the threshold, every row goes where HASH sends it. O(1) per row plus O(log n) when a
- * key's best target changes; O(heavy keys) per slide. Below 4 MiB at n = 128 unless `store=exact`.
+ * Guarantees: at most n new heavy keys per STATS_WIN (Thm 3.4), whatever the store; with ε = 0, or
+ * when no key reaches the threshold, every row goes where HASH sends it. O(1) per row plus O(log n)
+ * when a key's best target changes; O(heavy keys) per slide. Below 4 MiB at n = 128 unless
+ * `store=exact`.
  *
  * `synced`: a [[DaltonAgent]] ends STATS_WIN and brings the table that all agents share.
  */
@@ -76,15 +76,17 @@ final class DaltonRouter private[dalton] (
   }
 
   override def endSlide(): Unit = {
-    // Differs from the paper: a slide of fewer than `statsFloor` rows per target does not end STATS_WIN.
-    // With a threshold of a few rows, chance decides who is heavy and keys are learned anew for ever.
+    // Differs from the paper: a slide of fewer than `statsFloor` rows per target does not end
+    // STATS_WIN. With a threshold of a few rows, chance decides who is heavy and keys are learned
+    // anew for ever.
     if (!synced && statsWindowRows == Long.MaxValue && statsRows >= minStatsRows) endStats()
     bandit.endSlide()
   }
 
   /**
-   * Whether partials of this key may skip the reducers (000 §4.2): no row of the current window went
-   * anywhere but its hash target. Ask when the window is complete; a key may turn heavy before that.
+   * Whether partials of this key may skip the reducers (000 §4.2): no row of the current window
+   * went anywhere but its hash target. Ask when the window is complete; a key may turn heavy before
+   * that.
    */
   def mayForward(keyHash: Long): Boolean =
     forward && bandit.slots.find(keyHash) < 0 && bandit.slots.findLingering(keyHash) < 0
@@ -139,6 +141,14 @@ final class DaltonRouter private[dalton] (
   private[dalton] def rowsInStats: Long = statsRows
 
   private[dalton] def loadInStats: Long = statsLoad
+
+  /** Takes a key's Q row within a STATS_WIN; its rows so far stay counted. */
+  private[dalton] def demote(slot: Int): Unit = {
+    val key = bandit.slots.key(slot)
+    val uncounted = bandit.slots.frequency(slot) - store.estimate(key)
+    bandit.close(slot)
+    if (uncounted > 0) store.add(key, uncounted): Unit
+  }
 
   /** Begins the next STATS_WIN with all Q rows kept: whoever synchronises decides about them. */
   private[dalton] def nextStats(): Unit = {

@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.dalton
 
-import java.io.DataInputStream
-import java.io.DataOutputStream
+import java.io.{DataInputStream, DataOutputStream}
 import java.util.Arrays
 
 /**
  * On which targets each tracked key lies within the sliding window (000 §3.3, Fig. 4).
  *
- * The current slide has a bit vector per key (`head`); the past slides have their union (`past`) with a
- * reference count per key and target, and a queue of blocks, each listing (key, bit vector) of one slide.
- * `X(k) = head(k) OR past(k)`; its number of ones is kept up to date. At the end of a slide the head is
- * appended to the queue and added to the counts, and the block that leaves the window is taken off them:
- * O(keys in head + keys in tail). A row costs O(1).
+ * The current slide has a bit vector per key (`head`); the past slides have their union (`past`)
+ * with a reference count per key and target, and a queue of blocks, each listing (key, bit vector)
+ * of one slide. `X(k) = head(k) OR past(k)`; its number of ones is kept up to date. At the end of a
+ * slide the head is appended to the queue and added to the counts, and the block that leaves the
+ * window is taken off them: O(keys in head + keys in tail). A row costs O(1).
  *
- * Keys are known by slot number. A slot that is dropped gets a new generation; the entries it left in the
- * queue no longer count.
+ * Keys are known by slot number. A slot that is dropped gets a new generation; the entries it left
+ * in the queue no longer count.
  *
- * Memory is bounded: when the queue would hold more than `MaxEntries`, its oldest block expires early, and
- * keys seem less split than they are.
+ * Memory is bounded: when the queue would hold more than `MaxEntries`, its oldest block expires
+ * early, and keys seem less split than they are.
  */
 private[dalton] final class FragmentWindow(n: Int, blocks: Int) {
   import FragmentWindow._
@@ -35,7 +34,8 @@ private[dalton] final class FragmentWindow(n: Int, blocks: Int) {
   private var inHead = new Array[Boolean](0)
   private var headSize = 0
 
-  // The queue: entries first .. first + size - 1 of a circular arena, cut into blocks by their sizes.
+  // The queue: entries first .. first + size - 1 of a circular arena, cut into blocks by their
+  // sizes.
   private var arena = 64
   private var entrySlots = new Array[Int](arena)
   private var entryGenerations = new Array[Int](arena)
@@ -118,7 +118,9 @@ private[dalton] final class FragmentWindow(n: Int, blocks: Int) {
     generations(slot) += 1
   }
 
-  /** Ends the slide. Afterwards `emptiedSlots` lists the slots whose last fragment left the window. */
+  /**
+   * Ends the slide. Afterwards `emptiedSlots` lists the slots whose last fragment left the window.
+   */
   def endSlide(): Unit = {
     emptiedSize = 0
     if (blocks == 1) clearHead()

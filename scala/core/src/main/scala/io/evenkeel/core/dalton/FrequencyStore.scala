@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.dalton
 
-import java.io.DataInputStream
-import java.io.DataOutputStream
+import java.io.{DataInputStream, DataOutputStream}
 
 /** How key frequencies are kept: the parameter `store`. */
 sealed abstract class StoreMode(val word: String)
@@ -17,14 +16,14 @@ object StoreMode {
 /**
  * Frequencies of the keys of the current STATS_WIN that have no Q row (000 §3.3, §5.3).
  *
- * `auto` counts exactly while the keys fit into the cache and switches to a count-min sketch when they do
- * not: the last window's number of distinct keys decides how the next one starts, and a window that
- * outgrows `ExactKeys` goes on as a sketch from there. Exact means at most 512 KiB, the sketch 128 KiB up
- * to n = 256.
+ * `auto` counts exactly while the keys fit into the cache and switches to a count-min sketch when
+ * they do not: the last window's number of distinct keys decides how the next one starts, and a
+ * window that outgrows `ExactKeys` goes on as a sketch from there. Exact means at most 512 KiB, the
+ * sketch 128 KiB up to n = 256.
  *
- * A sketch cannot list keys. Where a list is needed (`heavy=top(k)`, synchronisation) the store also
- * keeps the keys that ever reached `floor`, at most `candidates` of them: when there are more, the floor
- * doubles and the lighter ones go. `listed` is therefore complete above `cutoff`.
+ * A sketch cannot list keys. Where a list is needed (`heavy=top(k)`, synchronisation) the store
+ * also keeps the keys that ever reached `floor`, at most `candidates` of them: when there are more,
+ * the floor doubles and the lighter ones go. `listed` is therefore complete above `cutoff`.
  */
 private[dalton] final class FrequencyStore(n: Int, mode: StoreMode, candidates: Int) {
   import FrequencyStore._
@@ -52,9 +51,6 @@ private[dalton] final class FrequencyStore(n: Int, mode: StoreMode, candidates: 
     }
 
   def estimate(key: Long): Long = if (sketching) sketch.estimate(key) else counts.get(key)
-
-  /** By how much an estimate may be too high, on average over one row of the sketch; 0 if exact. */
-  def slack(total: Long): Long = if (sketching) total / sketch.width else 0L
 
   /** A key that is not `listed` weighs at most this. */
   def cutoff: Long = if (sketching) floor - 1 else 0L
@@ -105,7 +101,8 @@ private[dalton] final class FrequencyStore(n: Int, mode: StoreMode, candidates: 
     sketching = true
     val sorted = new java.util.ArrayList[Array[Long]](counts.size)
     counts.foreach((key, sum) => sorted.add(Array(key, sum)): Unit)
-    // The sketch and its floor depend on the order of entry; a hash table's order depends on its history.
+    // The sketch and its floor depend on the order of entry; a hash table's order depends on its
+    // history.
     sorted.sort((a, b) => java.lang.Long.compare(a(0), b(0)))
     sorted.forEach { entry =>
       val sum = sketch.add(entry(0), entry(1))

@@ -9,7 +9,9 @@ object HeavyKeys {
   /** Keys with at least an n-th of the load (000 Def. 3.3). */
   case object Threshold extends HeavyKeys("threshold")
 
-  /** Every key, the "non-hybrid" ablation of 000 Fig. 11; rows beyond the table's size are evicted. */
+  /**
+   * Every key, the "non-hybrid" ablation of 000 Fig. 11; rows beyond the table's size are evicted.
+   */
   case object All extends HeavyKeys("all")
 
   /** The `k` most frequent keys of the last STATS_WIN, as 000 Fig. 10c varies them. */

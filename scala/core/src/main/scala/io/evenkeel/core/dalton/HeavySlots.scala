@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.dalton
 
-import java.io.DataInputStream
-import java.io.DataOutputStream
+import java.io.{DataInputStream, DataOutputStream}
 import java.util.Arrays
 
 import io.evenkeel.core.LongIntMap
@@ -11,9 +10,9 @@ import io.evenkeel.core.LongIntMap
  * Which key has which slot, its frequency in the current STATS_WIN and when it was last hot.
  *
  * A slot is *active* while its key has a Q row, then *lingering* until its last fragment leaves the
- * window, so that a key that turns heavy again knows where its earlier rows lie. At most `capacity` slots:
- * when all are taken, a lingering one gives way, else (`heavy=all`) an active one that had no row since
- * the hand last passed (the clock rule).
+ * window, so that a key that turns heavy again knows where its earlier rows lie. At most `capacity`
+ * slots: when all are taken, a lingering one gives way, else (`heavy=all`) an active one that had
+ * no row since the hand last passed (the clock rule).
  */
 private[dalton] final class HeavySlots(capacity: Int) {
   private var slots = 0

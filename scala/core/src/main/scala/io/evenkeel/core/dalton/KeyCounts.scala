@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.dalton
 
-import java.io.DataInputStream
-import java.io.DataOutputStream
+import java.io.{DataInputStream, DataOutputStream}
 
 /**
  * Exact counts of one STATS_WIN: an open-addressing map from `Long` to a positive `Long` sum.
  *
- * Nothing is ever removed singly, a window's counts are dropped together, so linear probing needs no
- * tombstones. Key and sum lie side by side: a row touches one cache line. A sum of 0 marks a free cell,
- * hence any key is allowed but every weight must be positive.
+ * Nothing is ever removed singly, a window's counts are dropped together, so linear probing needs
+ * no tombstones. Key and sum lie side by side: a row touches one cache line. A sum of 0 marks a
+ * free cell, hence any key is allowed but every weight must be positive.
  */
 private[dalton] final class KeyCounts {
   private var mask = KeyCounts.Smallest - 1

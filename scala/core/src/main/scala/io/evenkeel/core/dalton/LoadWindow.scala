@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.dalton
 
-import java.io.DataInputStream
-import java.io.DataOutputStream
+import java.io.{DataInputStream, DataOutputStream}
 
 /**
- * Load per target over the sliding window, by subtract-on-evict (000 §3.3): a running sum and, in a ring,
- * one block of `n` sums per finished slide. O(1) per row, O(n) per slide.
+ * Load per target over the sliding window, by subtract-on-evict (000 §3.3): a running sum and, in a
+ * ring, one block of `n` sums per finished slide. O(1) per row, O(n) per slide.
  *
- * A row changes the running sum only; what the slide added is found at its end, as the difference to the
- * sum at its start. What other sources reported (`background`) is part of the running sum and leaves it
- * when the next report replaces it, so a row pays nothing for it either.
+ * A row changes the running sum only; what the slide added is found at its end, as the difference
+ * to the sum at its start. What other sources reported (`background`) is part of the running sum
+ * and leaves it when the next report replaces it, so a row pays nothing for it either.
  */
 private[dalton] final class LoadWindow(n: Int, blocks: Int) {
   private val sums = new Array[Long](n)

@@ -8,7 +8,8 @@ object MergeRule {
 
   /**
    * As printed: `Σ f_j Q_j / (GL * P)`. It shrinks every value towards 0, above what an agent's own
-   * rewards reach: after each synchronisation all known actions look promising again, so agents try them.
+   * rewards reach: after each synchronisation all known actions look promising again, so agents try
+   * them.
    */
   case object Printed extends MergeRule("printed")
 

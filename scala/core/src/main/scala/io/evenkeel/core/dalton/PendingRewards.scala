@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.dalton
 
-import java.io.DataInputStream
-import java.io.DataOutputStream
+import java.io.{DataInputStream, DataOutputStream}
 
 import io.evenkeel.core.LongIntMap
 
@@ -11,8 +10,8 @@ import io.evenkeel.core.LongIntMap
  *
  * Learning `m` rewards one after the other maps a value `Q` to `keep * Q + gain`: each reward turns
  * (keep, gain) into `((1 - γ) keep, (1 - γ) gain + γ R)`. So one pair of numbers per key and action
- * stands for any number of buffered rewards, in their order. At most `MaxPairs` pairs are kept; rewards
- * of further pairs are counted and lost.
+ * stands for any number of buffered rewards, in their order. At most `MaxPairs` pairs are kept;
+ * rewards of further pairs are lost.
  */
 private[dalton] final class PendingRewards(n: Int, table: QTable) {
   private val index = new LongIntMap(64)
@@ -20,9 +19,6 @@ private[dalton] final class PendingRewards(n: Int, table: QTable) {
   private var keep = new Array[Double](64)
   private var gain = new Array[Double](64)
   private var size = 0
-  private var lost = 0L
-
-  def lostRewards: Long = lost
 
   def add(slot: Int, action: Int, reward: Float): Unit = {
     val pair = slot.toLong * n + action
@@ -36,8 +32,7 @@ private[dalton] final class PendingRewards(n: Int, table: QTable) {
       keep(at) = 1
       gain(at) = 0
     }
-    if (at < 0) lost += 1
-    else {
+    if (at >= 0) {
       keep(at) *= 1 - table.stepSize
       gain(at) = gain(at) * (1 - table.stepSize) + table.stepSize * reward
     }
@@ -72,7 +67,6 @@ private[dalton] final class PendingRewards(n: Int, table: QTable) {
   }
 
   def write(out: DataOutputStream): Unit = {
-    out.writeLong(lost)
     out.writeInt(size)
     (0 until size).foreach { at =>
       out.writeLong(pairs(at))
@@ -82,7 +76,6 @@ private[dalton] final class PendingRewards(n: Int, table: QTable) {
   }
 
   def read(in: DataInputStream): Unit = {
-    lost = in.readLong()
     val count = in.readInt()
     size = 0
     (0 until count).foreach { at =>

@@ -7,24 +7,25 @@ import io.evenkeel.core.RouterContext
 import io.evenkeel.core.spec.RouterSpec
 
 /**
- * Merges the Q-tables of several [[DaltonAgent]]s (000 §4.1): the reducer's side, a state machine driven
- * by messages and told the time, without threads.
+ * Merges the Q-tables of several [[DaltonAgent]]s (000 §4.1): the reducer's side, a state machine
+ * driven by messages and told the time, without threads.
  *
- * A round ends when every live agent has reported, or `deadline` after its first message; agents that did
- * not report by then count as gone until they report again, and a message that comes too late is part of
- * the next round. The reply goes to all agents.
+ * A round ends when every live agent has reported, or `deadline` after its first message; agents
+ * that did not report by then count as gone until they report again, and a message that comes too
+ * late is part of the next round. The reply goes to all agents.
  *
  * Heavy keys: `f(k) >= GL / n` over all agents. An agent lists every key above its cut-off, so
- * `f(k) <= Σ (listed count, or the cut-off)`; keys whose upper bound reaches the threshold are taken, at
- * most n (Thm 3.4), certain ones first. Cut-offs add up to 1/16 of the threshold: no heavy key is missed,
- * and a false one has at least 15/16 of it. A heavy key stays for this round and the next.
+ * `f(k) <= Σ (listed count, or the cut-off)`; keys whose upper bound reaches the threshold are
+ * taken, at most n (Thm 3.4), certain ones first. Cut-offs add up to 1/16 of the threshold: no
+ * heavy key is missed, and a false one has at least 15/16 of it. A heavy key stays for this round
+ * and the next.
  *
- * Example, n = 4, two agents with 100 rows each: a key comes 19 times at the first, behind four keys with
- * 20 rows, and 34 times at the second. With 53 of 200 rows it is heavy, but top-4 lists alone add up to 34
- * and miss it. The first agent's cut-off is at least 19, and 34 + 19 is enough.
+ * Example, n = 4, two agents with 100 rows each: a key comes 19 times at the first, behind four
+ * keys with 20 rows, and 34 times at the second. With 53 of 200 rows it is heavy, but top-4 lists
+ * alone add up to 34 and miss it. The first agent's cut-off is at least 19, and 34 + 19 is enough.
  *
- * DSYNC doubles when an agent asks for it; it halves, down to a floor, when the reducer idled longer than
- * it worked in the round.
+ * DSYNC doubles when an agent asks for it; it halves, down to a floor, when the reducer idled
+ * longer than it worked in the round.
  *
  * @param deadline in the unit of `now`, from the first message of a round
  * @param adaptive whether DSYNC changes at all
@@ -98,7 +99,8 @@ final class QTableReducer(
     else if (adaptive) {
       val idle = now - roundStart - worked
       if (messages.exists(_.late)) dsync = math.min(dsync * 2, QTableReducer.LongestDsync)
-      // Differs from the paper: a floor. Without one an idle reducer halves DSYNC down to every row.
+      // Differs from the paper: a floor. Without one an idle reducer halves DSYNC down to every
+      // row.
       else if (idle > worked) dsync = math.max(floor, dsync / 2)
     }
     roundStart = now

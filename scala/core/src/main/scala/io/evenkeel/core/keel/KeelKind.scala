@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.keel
 
-import io.evenkeel.core.Router
-import io.evenkeel.core.RouterContext
-import io.evenkeel.core.spec.Param
-import io.evenkeel.core.spec.RouterKind
-import io.evenkeel.core.spec.RouterSpec
+import io.evenkeel.core.{Router, RouterContext}
+import io.evenkeel.core.spec.{Param, RouterKind, RouterSpec}
 import io.evenkeel.core.table.TableRouter
 
 /** How a KEEL set takes in one more target. */
@@ -50,8 +47,10 @@ object KeelKind extends RouterKind("keel", "sticky target sets for heavy keys, h
     Growth.Auto,
     Seq("auto" -> Growth.Auto, "hash" -> Growth.Hash, "least" -> Growth.Least),
     "where a set grows: auto is least for one source and hash for several")
-  val steer: Param[Boolean] =
-    Param.flag("steer", true, "tighten the slack while windows end above it; one source only")
+  val steer: Param[Boolean] = Param.flag(
+    "steer",
+    true,
+    "tighten the slack while windows end above it; one source only")
 
   val sync: Param[Boolean] = Param.flag(
     "sync",
@@ -75,10 +74,10 @@ object KeelTableKind
   val sample: Param[Int] =
     Param.int("sample", 2000, 1, Int.MaxValue, "rows of each source the table is made from")
   val slack: Param[Double] =
-    Param.double("slack", 0.02, 0, 1, "how far above the average the table may load a target")
+    Param.double("slack", 0.005, 0, 1, "how far above the average the table may load a target")
   val hosts: Param[Int] = Param.int("hosts", 1, 1, 1024, "hosts per target for the tail")
   val heavy: Param[Int] =
-    Param.int("heavy", 1024, 0, 1 << 20, "how many of the heaviest sampled keys the solver sees")
+    Param.int("heavy", 256, 0, 1 << 20, "how many of the heaviest sampled keys the solver sees")
   val seed: Param[Long] = Param.long("seed", 1, "divides the rows of a split key over its list")
 
   val params: Seq[Param[_]] = Seq(sample, slack, hosts, heavy, seed)
@@ -91,5 +90,5 @@ object KeelTableKind
       spec(sample),
       spec(heavy),
       spec(seed),
-      new KeelSolver(spec(slack), shrink = true))
+      new KeelSolver(spec(slack), sampled = true))
 }

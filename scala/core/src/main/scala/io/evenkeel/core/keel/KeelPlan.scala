@@ -3,10 +3,8 @@ package io.evenkeel.core.keel
 
 import java.util.{TreeSet => JTreeSet}
 
-import io.evenkeel.core.table.RoutingTable
-
 /** The loads of a table in the making, ordered by load, and the two ways to place a key. */
-private[keel] final class KeelPlan(loads: Array[Double], val average: Double, bound: Double) {
+private[keel] final class KeelPlan(loads: Array[Double], average: Double, bound: Double) {
 
   // By load, then by target: ties go to the lowest target.
   private val order = new JTreeSet[Integer]((a: Integer, b: Integer) => {
@@ -19,15 +17,15 @@ private[keel] final class KeelPlan(loads: Array[Double], val average: Double, bo
 
   private def keyOf(t: Integer): Double = if (t < 0) sought else loads(t)
 
-  /** One target: the preferred one if it has room, else the tightest that has, else the emptiest. */
-  def whole(key: Long, weight: Double, preferred: Int): (Long, Array[Int]) = {
+  /** One target for a key: the preferred one if it has room, else the tightest that has, else -1. */
+  def placeWhole(weight: Double, preferred: Int): Int = {
     val target = if (loads(preferred) + weight <= bound) preferred else tightest(weight)
-    add(target, weight)
-    (key, Array(target))
+    if (target >= 0) add(target, weight)
+    target
   }
 
   /** As few targets as hold the key, each repeated in proportion to its piece. */
-  def split(key: Long, weight: Double, previous: RoutingTable): (Long, Array[Int]) = {
+  def split(weight: Double, before: Array[Int]): Array[Int] = {
     val pieces = new java.util.TreeMap[Int, Double]()
     var left = weight
     def give(target: Int, amount: Double): Unit = {
@@ -35,18 +33,24 @@ private[keel] final class KeelPlan(loads: Array[Double], val average: Double, bo
       add(target, amount)
       left -= amount
     }
-    previous.targetsOf(key).distinct.sorted.foreach { t =>
+    before.distinct.sorted.foreach { t =>
       val amount = math.min(left, bound - loads(t))
       if (amount > average * KeelPlan.Least) give(t, amount)
     }
     var room = bound - loads(order.first())
     while (left > 1e-9 * weight && room > 1e-9 * average) {
-      if (room >= left) give(tightest(left), left) else give(order.first(), room)
+      if (room >= left) give(holder(left), left) else give(order.first(), room)
       room = bound - loads(order.first())
     }
     // Room is short only through rounding, or when tail and lighter keys alone exceed the bound.
     if (left > 1e-9 * weight) give(order.first(), left)
-    (key, KeelPlan.repeated(pieces, weight, average))
+    KeelPlan.repeated(pieces, weight, average)
+  }
+
+  // Rounding may hide the very target whose room was just compared.
+  private def holder(weight: Double): Int = {
+    val fit = tightest(weight)
+    if (fit < 0) order.first() else fit
   }
 
   private def add(target: Int, weight: Double): Unit = {
@@ -59,7 +63,7 @@ private[keel] final class KeelPlan(loads: Array[Double], val average: Double, bo
   private def tightest(weight: Double): Int = {
     sought = bound - weight + 1e-12 * bound
     val fit = order.lower(-1)
-    if (fit == null) order.first() else fit
+    if (fit == null) -1 else fit
   }
 }
 

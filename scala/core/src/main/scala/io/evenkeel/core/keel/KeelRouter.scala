@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.keel
 
-import io.evenkeel.core.Hashing
-import io.evenkeel.core.Router
-import io.evenkeel.core.RouterContext
-import io.evenkeel.core.Snapshot
+import io.evenkeel.core.{Hashing, Router, RouterContext, Snapshot}
 import io.evenkeel.core.table.RoutingTable
 
 /**
@@ -43,6 +40,8 @@ final class KeelRouter private[keel] (val context: RouterContext, settings: Keel
   private val sets = new TargetSets(settings.capacity)
   private val theta = math.max(settings.theta, 8.0 * n / cells.length)
 
+  private var seeds = RoutingTable.plain(n, 1)
+
   // How much of the slack is in force; 1 unless steered.
   private var easing = 1.0
   // What a key had to weigh when the sets last overflowed.
@@ -52,6 +51,7 @@ final class KeelRouter private[keel] (val context: RouterContext, settings: Keel
   private var average = 0.0
   private var limit = 0.0
   private var lightLimit = 0.0
+  private var sharedLimit = 0.0
   private var heavyFrom = 0.0
   private var renewAt = 0L
 
@@ -80,15 +80,15 @@ final class KeelRouter private[keel] (val context: RouterContext, settings: Keel
       renew()
     }
     if (seen >= heavyFrom) {
-      sets.add(keyHash, seen, target, window.slide)
-      ()
+      val slot = sets.add(keyHash, seen, target, window.slide)
+      val seed = seeds.targetsOf(keyHash)
+      if (seed.nonEmpty) sets.reseat(slot, seed, window.slide)
     }
   }
 
   private def routeHeavy(slot: Int, keyHash: Long, weight: Long): Int = {
     sets.weights(slot) += weight
-    val index =
-      if (loads(sets.current(slot)) <= average) sets.cursors(slot) else choose(slot, keyHash)
+    val index = if (loads(sets.current(slot)) <= average) sets.cursors(slot) else choose(slot, keyHash)
     sets.use(slot, index, window.slide)
     sets.members(slot)(index)
   }
@@ -112,8 +112,7 @@ final class KeelRouter private[keel] (val context: RouterContext, settings: Keel
       }
       left -= 1
     }
-    // A key that fits on one target waits longer: a bigger one can leave its target for less.
-    if (load <= (if (sets.weights(slot) < average) lightLimit else limit)) sets.misses(slot) = 0
+    if (load <= limitOf(slot)) sets.misses(slot) = 0
     else {
       sets.misses(slot) += 1
       if (sets.misses(slot) * Probes >= size) {
@@ -127,6 +126,13 @@ final class KeelRouter private[keel] (val context: RouterContext, settings: Keel
     }
     best
   }
+
+  // A key that fits on one target waits longer: a bigger one can leave its target for less. A shared set
+  // waits longest: what one source has too much of, another has too little of.
+  private def limitOf(slot: Int): Double =
+    if (sets.shared(slot)) sharedLimit
+    else if (sets.weights(slot) < average) lightLimit
+    else limit
 
   /** Next target of the key's hash sequence that is below average and not in its set, or -1. */
   private def nextAlongHash(slot: Int, keyHash: Long): Int = {
@@ -147,20 +153,24 @@ final class KeelRouter private[keel] (val context: RouterContext, settings: Keel
     found
   }
 
+  // Tight limits need more keys in hand.
+  private def heavyShare: Double = theta * math.max(0.5, math.min(1.0, 2 * easing))
+
   private def renew(): Unit = {
     average = window.total.toDouble / n
     val row = window.meanRow
     val slack = settings.slack * easing
     limit = average + math.max(slack * average, 2 * row)
     lightLimit = average + math.max(LightSlack * slack * average, 2 * row)
-    heavyFrom = math.max(math.max(theta * average, 2 * row), bar.toDouble)
+    sharedLimit = average + SharedSlack * (limit - average)
+    heavyFrom = math.max(math.max(heavyShare * average, HeavyRows * row), bar.toDouble)
     renewAt = window.total + math.max(1L, (row * n / 8).toLong)
   }
 
   override def endSlide(): Unit = {
     renew()
     if (settings.steer) steer()
-    val lasting = math.max(theta / 2 * average, bar / 2.0)
+    val lasting = heavyFrom / 2
     bar = if (bar < theta * average) 0 else bar / 2
     val oldest = window.slide - context.slides + 2
     var slot = sets.size - 1
@@ -193,14 +203,12 @@ final class KeelRouter private[keel] (val context: RouterContext, settings: Keel
     KeelReport(keys, keys.map(k => sets.weights(sets.slotOf(k))), tail.loads.clone())
   }
 
-  /** Takes the sets of a shared table for its own: heavy keys unknown here become known. */
-  def adopt(shared: RoutingTable): Unit = shared.heavyKeys.foreach { key =>
-    val slot = sets.slotOf(key)
-    val targets = shared.targetsOf(key)
-    if (slot >= 0) sets.reseat(slot, targets, window.slide)
-    else if (!sets.isFull) {
-      val added = sets.add(key, heavyFrom.toLong, targets(0), window.slide)
-      sets.reseat(added, targets, window.slide)
+  /** Takes the sets of a shared table for its own; a key that turns heavy later starts from it too. */
+  def adopt(table: RoutingTable): Unit = {
+    seeds = table
+    table.heavyKeys.foreach { key =>
+      val slot = sets.slotOf(key)
+      if (slot >= 0) sets.reseat(slot, table.targetsOf(key), window.slide)
     }
   }
 
@@ -216,9 +224,12 @@ final class KeelRouter private[keel] (val context: RouterContext, settings: Keel
     window.write(out)
     tail.loads.foreach(out.writeLong)
     sets.write(out)
+    val shared = seeds.toBytes
+    out.writeInt(shared.length)
+    out.write(shared)
     out.writeDouble(easing)
     out.writeLong(bar)
-    Seq(average, limit, lightLimit, heavyFrom).foreach(out.writeDouble)
+    Seq(average, limit, lightLimit, sharedLimit, heavyFrom).foreach(out.writeDouble)
     out.writeLong(renewAt)
     val filled = cells.indices.filter(cells(_) != 0)
     out.writeInt(filled.size)
@@ -228,29 +239,34 @@ final class KeelRouter private[keel] (val context: RouterContext, settings: Keel
     }
   }
 
-  override def restore(bytes: Array[Byte]): Unit = Snapshot.read(KeelKind.name, 1, bytes) {
-    (_, in) =>
-      window.read(in)
-      loads.indices.foreach(t => tail.loads(t) = in.readLong())
-      sets.read(in)
-      easing = in.readDouble()
-      bar = in.readLong()
-      average = in.readDouble()
-      limit = in.readDouble()
-      lightLimit = in.readDouble()
-      heavyFrom = in.readDouble()
-      renewAt = in.readLong()
-      java.util.Arrays.fill(cells, 0L)
-      (0 until in.readInt()).foreach(_ => cells(in.readInt()) = in.readLong())
-      least.rebuild()
+  override def restore(bytes: Array[Byte]): Unit = Snapshot.read(KeelKind.name, 1, bytes) { (_, in) =>
+    window.read(in)
+    loads.indices.foreach(t => tail.loads(t) = in.readLong())
+    sets.read(in)
+    seeds = RoutingTable.fromBytes(in.readNBytes(in.readInt()))
+    easing = in.readDouble()
+    bar = in.readLong()
+    average = in.readDouble()
+    limit = in.readDouble()
+    lightLimit = in.readDouble()
+    sharedLimit = in.readDouble()
+    heavyFrom = in.readDouble()
+    renewAt = in.readLong()
+    java.util.Arrays.fill(cells, 0L)
+    (0 until in.readInt()).foreach(_ => cells(in.readInt()) = in.readLong())
+    least.rebuild()
   }
 }
 
 object KeelRouter {
   private val Probes = 3
   private val Candidates = 8
+
+  // A key seen less often is not known to be heavy, however small the average still is.
+  private val HeavyRows = 6
   private val LightSlack = 1.5
-  private val SteerAt = 0.8
+  private val SharedSlack = 1.5
+  private val SteerAt = 0.9
   private val MinEasing = 0.1
   private val MaxEasing = 1.3
 

@@ -2,9 +2,7 @@
 package io.evenkeel.core.keel
 
 import io.evenkeel.core.Hashing
-import io.evenkeel.core.table.KeyHistogram
-import io.evenkeel.core.table.RoutingTable
-import io.evenkeel.core.table.TableSolver
+import io.evenkeel.core.table.{KeyHistogram, RoutingTable, TableSolver}
 
 /**
  * KEEL by table: lists as long as each key's share needs, the fewest fragments for a given slack.
@@ -23,31 +21,44 @@ import io.evenkeel.core.table.TableSolver
  * The previous table stays if it still meets the slack, or if the new one is no better: an unchanged
  * histogram moves nothing. Cost `O((keys + n) log n)` and one pass over lists.
  *
- * @param shrink whether `tailOfHost` is a sample, so that its unevenness is partly noise: it is then drawn
- *   towards the mean by the share of its variance that sampling alone explains (James-Stein)
+ * @param sampled whether the histogram is a sample of rows: the tail's unevenness is then drawn to the mean by
+ *   the share that sampling alone explains (James-Stein), and each key is taken a little heavier than it
+ *   was counted, by its standard error
+ * @param patience how many times the slack the previous table may exceed before it is replaced
  */
-final class KeelSolver(slack: Double, shrink: Boolean) extends TableSolver {
+final class KeelSolver(slack: Double, sampled: Boolean, patience: Double = 1.0)
+    extends TableSolver {
 
-  override def solve(histogram: KeyHistogram, previous: RoutingTable): RoutingTable = {
+  override def solve(seen: KeyHistogram, previous: RoutingTable): RoutingTable = {
+    val histogram = if (sampled) withDoubt(seen, previous.targets) else seen
     val n = previous.targets
     val bound = (1 + slack) * histogram.total / n
     val base = tailLoads(histogram, previous)
     val old = predicted(histogram, previous, base).max
-    if (old <= bound * (1 + 1e-9)) previous
+    if (old <= (1 + patience * slack) * histogram.total / n * (1 + 1e-9)) previous
     else {
       val plan = new KeelPlan(base.clone(), histogram.total / n, bound)
-      val (big, light) = histogram.keys.indices.partition(i => histogram.weights(i) > plan.average)
-      val lists =
-        light.map(i =>
-          plan.whole(histogram.keys(i), histogram.weights(i), home(histogram.keys(i), previous))) ++
-          big.map(i => plan.split(histogram.keys(i), histogram.weights(i), previous))
-      val heavy = lists.filterNot { case (key, list) =>
-        list.forall(_ == Hashing.bucket(key, n)) && previous.targetOfHost(
-          hostOf(key, previous)) == list(0)
+      val lists = Seq.newBuilder[(Long, Array[Int])]
+      // Heaviest first, and whole keys before split ones: these fit into any room that is left.
+      val split = histogram.keys.indices.filter { i =>
+        val target = plan.placeWhole(histogram.weights(i), home(histogram.keys(i), previous))
+        if (target >= 0) lists += histogram.keys(i) -> Array(target)
+        target < 0
+      }
+      split.foreach(i => lists += histogram.keys(i) -> plan.split(histogram.weights(i), previous.targetsOf(histogram.keys(i))))
+      val heavy = lists.result().filterNot { case (key, list) =>
+        list.forall(_ == Hashing.bucket(key, n)) && previous.targetOfHost(hostOf(key, previous)) == list(0)
       }
       val next = RoutingTable(Array.tabulate(previous.hosts)(previous.targetOfHost), n, heavy)
       if (predicted(histogram, next, base).max < old * (1 - 1e-9)) next else previous
     }
+  }
+
+  // A key counted c times may well weigh sqrt(c) more: the target of a middling key gets less on top.
+  private def withDoubt(seen: KeyHistogram, targets: Int): KeyHistogram = {
+    val middling = KeelSolver.Middling * seen.total / targets
+    val weights = seen.weights.map(w => if (w < middling) w else w + KeelSolver.Doubt * math.sqrt(w))
+    new KeyHistogram(seen.keys, weights, weights.sum + seen.tail, seen.tailOfHost)
   }
 
   /** Load of each target if the histogram's keys were routed by this table. */
@@ -61,8 +72,7 @@ final class KeelSolver(slack: Double, shrink: Boolean) extends TableSolver {
     val loads = base.clone()
     histogram.keys.indices.foreach { i =>
       val list = table.targetsOf(histogram.keys(i))
-      if (list.isEmpty)
-        loads(table.targetOfHost(hostOf(histogram.keys(i), table))) += histogram.weights(i)
+      if (list.isEmpty) loads(table.targetOfHost(hostOf(histogram.keys(i), table))) += histogram.weights(i)
       else list.foreach(t => loads(t) += histogram.weights(i) / list.length)
     }
     loads
@@ -81,7 +91,7 @@ final class KeelSolver(slack: Double, shrink: Boolean) extends TableSolver {
     (0 until table.hosts).foreach { h =>
       loads(table.targetOfHost(h)) += histogram.tailOn(h, table.hosts)
     }
-    if (shrink) drawToMean(loads) else loads
+    if (sampled) drawToMean(loads) else loads
   }
 
   private def drawToMean(loads: Array[Double]): Array[Double] = {
@@ -90,4 +100,9 @@ final class KeelSolver(slack: Double, shrink: Boolean) extends TableSolver {
     val trust = if (variance <= mean) 0.0 else 1 - mean / variance
     loads.map(x => mean + trust * (x - mean))
   }
+}
+
+object KeelSolver {
+  private val Middling = 0.25
+  private val Doubt = 1.0
 }

@@ -2,8 +2,7 @@
 package io.evenkeel.core.keel
 
 import io.evenkeel.core.LongIntMap
-import io.evenkeel.core.table.KeyHistogram
-import io.evenkeel.core.table.RoutingTable
+import io.evenkeel.core.table.{KeyHistogram, RoutingTable}
 
 /**
  * What a source publishes: its heavy keys (ascending) with their weights in the window, and the load its
@@ -17,8 +16,8 @@ final case class KeelReport(keys: Array[Long], weights: Array[Long], tailOfTarge
  * their sets coincide. It depends on the reports alone, not on their order, and changes as little as
  * the slack allows from one round to the next.
  */
-final class KeelSync(targets: Int, slack: Double = 0.02) {
-  private val solver = new KeelSolver(slack, shrink = false)
+final class KeelSync(targets: Int, slack: Double = 0.03) {
+  private val solver = new KeelSolver(slack, sampled = false, patience = 2.0)
   private var table = RoutingTable.plain(targets, 1)
 
   def current: RoutingTable = table
@@ -43,10 +42,6 @@ object KeelSync {
       tail.indices.foreach(t => tail(t) += r.tailOfTarget(t).toDouble)
     }
     val order = keys.indices.sortBy(i => -weights(i)).toArray
-    new KeyHistogram(
-      order.map(i => keys(i)),
-      order.map(i => weights(i)),
-      weights.sum + tail.sum,
-      tail)
+    new KeyHistogram(order.map(i => keys(i)), order.map(i => weights(i)), weights.sum + tail.sum, tail)
   }
 }

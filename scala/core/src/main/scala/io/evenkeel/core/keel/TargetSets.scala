@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.keel
 
-import java.io.DataInputStream
-import java.io.DataOutputStream
+import java.io.{DataInputStream, DataOutputStream}
 
 import io.evenkeel.core.LongIntMap
 
@@ -30,6 +29,9 @@ private[keel] final class TargetSets(val capacity: Int) {
   /** How far the key's hash sequence was tried since the last slide. */
   val tried = new Array[Int](capacity)
 
+  /** Whether the set came from a shared table, which all sources together keep balanced. */
+  val shared = new Array[Boolean](capacity)
+
   def size: Int = slots.size
 
   def isFull: Boolean = size == capacity
@@ -49,6 +51,7 @@ private[keel] final class TargetSets(val capacity: Int) {
     cursors(slot) = 0
     misses(slot) = 0
     tried(slot) = 0
+    shared(slot) = false
     include(slot, target, slide)
     slot
   }
@@ -118,6 +121,7 @@ private[keel] final class TargetSets(val capacity: Int) {
       cursors(slot) = cursors(last)
       misses(slot) = misses(last)
       tried(slot) = tried(last)
+      shared(slot) = shared(last)
       slots.put(keys(slot), slot)
     }
   }
@@ -129,6 +133,7 @@ private[keel] final class TargetSets(val capacity: Int) {
     cursors(slot) = 0
     misses(slot) = 0
     tried(slot) = 0
+    shared(slot) = true
     targets.foreach { t =>
       if (indexOf(slot, t) < 0) {
         val index = include(slot, t, slide)
@@ -168,6 +173,7 @@ private[keel] final class TargetSets(val capacity: Int) {
       out.writeInt(cursors(slot))
       out.writeInt(misses(slot))
       out.writeInt(tried(slot))
+      out.writeBoolean(shared(slot))
       out.writeInt(sizes(slot))
       (0 until sizes(slot)).foreach { i =>
         out.writeInt(members(slot)(i))
@@ -181,12 +187,14 @@ private[keel] final class TargetSets(val capacity: Int) {
     (0 until in.readInt()).foreach { slot =>
       val (key, weight) = (in.readLong(), in.readLong())
       val (cursor, missed, seen) = (in.readInt(), in.readInt(), in.readInt())
+      val common = in.readBoolean()
       val size = in.readInt()
       add(key, weight, in.readInt(), in.readInt())
       (1 until size).foreach(_ => include(slot, in.readInt(), in.readInt()))
       cursors(slot) = cursor
       misses(slot) = missed
       tried(slot) = seen
+      shared(slot) = common
     }
   }
 }

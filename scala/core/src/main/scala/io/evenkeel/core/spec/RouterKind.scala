@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.spec
 
-import io.evenkeel.core.Router
-import io.evenkeel.core.RouterContext
+import io.evenkeel.core.{Router, RouterContext}
 
 /**
  * A router's name, the parameters it takes and how to make one. The kinds of the product are listed in

@@ -1,22 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.spec
 
-import io.evenkeel.core.choices.DChoicesKind
-import io.evenkeel.core.choices.HashKind
-import io.evenkeel.core.choices.PkgKind
-import io.evenkeel.core.choices.PotcKind
-import io.evenkeel.core.choices.ShuffleKind
-import io.evenkeel.core.choices.WChoicesKind
+import io.evenkeel.core.choices.{
+  DChoicesKind,
+  HashKind,
+  PkgKind,
+  PotcKind,
+  ShuffleKind,
+  WChoicesKind
+}
 import io.evenkeel.core.dalton.DaltonKind
-import io.evenkeel.core.greedy.DaGreedyKind
-import io.evenkeel.core.greedy.OffGreedyKind
-import io.evenkeel.core.greedy.OnGreedyKind
-import io.evenkeel.core.holistic.AmKind
-import io.evenkeel.core.holistic.CamKind
-import io.evenkeel.core.holistic.CmKind
-import io.evenkeel.core.holistic.LmKind
-import io.evenkeel.core.keel.KeelKind
-import io.evenkeel.core.keel.KeelTableKind
+import io.evenkeel.core.greedy.{DaGreedyKind, OffGreedyKind, OnGreedyKind}
+import io.evenkeel.core.holistic.{AmKind, CamKind, CmKind, LmKind}
+import io.evenkeel.core.keel.{KeelKind, KeelTableKind}
 import io.evenkeel.core.kip.KipKind
 import io.evenkeel.core.prompt.PromptKind
 
@@ -40,5 +36,6 @@ object RouterKinds {
     PromptKind,
     KipKind,
     KeelKind,
-    KeelTableKind)
+    KeelTableKind
+  )
 }
