@@ -137,7 +137,7 @@ def _scaling(
             ax.minorticks_off()
             ax.set_ylim(1.8, 70)
         axes[0].set_ylabel("n / (1 + I)")
-        axes[-1].legend(fontsize=7)
+        axes[0].legend(fontsize=7, ncols=2, loc="lower right")
     zipf, uniform, t4sa = both["Zipf 1.5"], both["uniform"], both["T4SA"]
     ours = split[0]
     best = min(split[1:-1], key=lambda r: zipf[r, 56].mean("imbalance"))
