@@ -4,8 +4,10 @@ package io.evenkeel.bench
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.evenkeel.bench.sim.Fleets
-import io.evenkeel.bench.trace.{Generators, KeyWeights}
-import io.evenkeel.core.{Hashing, RoutingTally}
+import io.evenkeel.bench.trace.Generators
+import io.evenkeel.bench.trace.KeyWeights
+import io.evenkeel.core.Hashing
+import io.evenkeel.core.RoutingTally
 import io.evenkeel.core.spec.RouterSpec
 
 /** KEEL's figures: imbalance and fragments per key, means over windows of 100k rows, slide 10k. */
@@ -28,18 +30,24 @@ class KeelAcceptanceSuite extends AnyFunSuite {
   private def figures(spec: String, keys: Array[Long], n: Int, sources: Int): (Double, Double) = {
     val fleet = Fleets.create(RouterSpec.parse(spec), n, window / slide, sources)
     val tally = new RoutingTally(n)
-    val perWindow = keys.grouped(window).map { rows =>
-      rows.indices.take(fleet.lookahead * sources).foreach(i => fleet.observe(i % sources, rows(i), 1))
-      fleet.plan()
-      rows.indices.foreach { i =>
-        tally.add(rows(i), fleet.route(i % sources, rows(i), 1), 1)
-        if ((i + 1) % slide == 0) fleet.endSlide()
+    val perWindow = keys
+      .grouped(window)
+      .map { rows =>
+        rows.indices
+          .take(fleet.lookahead * sources)
+          .foreach(i => fleet.observe(i % sources, rows(i), 1))
+        fleet.plan()
+        rows.indices.foreach { i =>
+          tally.add(rows(i), fleet.route(i % sources, rows(i), 1), 1)
+          if ((i + 1) % slide == 0) fleet.endSlide()
+        }
+        fleet.endWindow()
+        val out = (tally.imbalance, tally.fragmentsPerKey)
+        tally.clear()
+        out
       }
-      fleet.endWindow()
-      val out = (tally.imbalance, tally.fragmentsPerKey)
-      tally.clear()
-      out
-    }.toSeq.tail
+      .toSeq
+      .tail
     (perWindow.map(_._1).sum / perWindow.size, perWindow.map(_._2).sum / perWindow.size)
   }
 
@@ -47,7 +55,9 @@ class KeelAcceptanceSuite extends AnyFunSuite {
   private def batch(spec: String, keys: Array[Long], n: Int, sources: Int): (Double, Double) = {
     val fleet = Fleets.create(RouterSpec.parse(spec), n, 1, sources)
     val tally = new RoutingTally(n)
-    keys.indices.take(fleet.lookahead * sources).foreach(i => fleet.observe(i % sources, keys(i), 1))
+    keys.indices
+      .take(fleet.lookahead * sources)
+      .foreach(i => fleet.observe(i % sources, keys(i), 1))
     fleet.plan()
     keys.indices.foreach(i => tally.add(keys(i), fleet.route(i % sources, keys(i), 1), 1))
     (tally.imbalance, tally.fragmentsPerKey)
@@ -58,14 +68,20 @@ class KeelAcceptanceSuite extends AnyFunSuite {
       trace: Long => Array[Long],
       measure: Array[Long] => (Double, Double),
       maxImbalance: Double,
-      maxFragments: Double): Unit =
+      maxFragments: Double,
+      seeds: Seq[Long] = seeds): Unit =
     test(f"$title: I at most $maxImbalance, fragments per key at most $maxFragments") {
       val found = seeds.map(s => measure(trace(s)))
       val (i, g) = (found.map(_._1).sum / seeds.size, found.map(_._2).sum / seeds.size)
       assert(i <= maxImbalance && g <= maxFragments, s"seeds $seeds: $found")
     }
 
-  private def online(title: String, trace: Long => Array[Long], n: Int, i: Double, g: Double): Unit =
+  private def online(
+      title: String,
+      trace: Long => Array[Long],
+      n: Int,
+      i: Double,
+      g: Double): Unit =
     bounded(s"keel, one source, $title, n $n", trace, figures("keel", _, n, 1), i, g)
 
   online("Zipf 1.3", zipf(1.3, 300000), 48, 0.1, 1.008)
@@ -91,13 +107,15 @@ class KeelAcceptanceSuite extends AnyFunSuite {
   shared("Zipf 1.3", zipf(1.3, 300000), 48, 1.05)
   shared("Zipf 1.7", zipf(1.7, 300000), 48, 1.225)
 
+  // What a sample of 32,000 rows leaves to chance moves I by 0.02 from seed to seed: eight seeds, not three.
   private def frozen(title: String, trace: Long => Array[Long], n: Int): Unit =
     bounded(
       s"keel_table, 16 sources of 2,000 sampled rows, $title, n $n",
       trace,
       batch("keel_table", _, n, 16),
       0.1,
-      1.03)
+      1.03,
+      1L to 8L)
 
   frozen("Zipf 1.3", zipf(1.3, 800000), 48)
   frozen("Zipf 1.7", zipf(1.7, 800000), 96)

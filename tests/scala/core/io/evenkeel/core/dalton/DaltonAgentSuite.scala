@@ -3,7 +3,9 @@ package io.evenkeel.core.dalton
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.evenkeel.core.{Hashing, RouterContext, SplitMix64}
+import io.evenkeel.core.Hashing
+import io.evenkeel.core.RouterContext
+import io.evenkeel.core.SplitMix64
 import io.evenkeel.core.spec.RouterSpec
 
 class DaltonAgentSuite extends AnyFunSuite {

@@ -5,7 +5,8 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import io.evenkeel.core.{Hashing, SplitMix64}
+import io.evenkeel.core.Hashing
+import io.evenkeel.core.SplitMix64
 
 class FrequencyStoreSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 

@@ -5,7 +5,8 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import io.evenkeel.core.{RouterContext, SplitMix64}
+import io.evenkeel.core.RouterContext
+import io.evenkeel.core.SplitMix64
 import io.evenkeel.core.spec.RouterSpec
 
 class QTableReducerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {

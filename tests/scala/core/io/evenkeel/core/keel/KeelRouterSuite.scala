@@ -4,7 +4,11 @@ package io.evenkeel.core.keel
 import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.evenkeel.core.{Hashing, RouterContext, RouterLaws, Routers, SplitMix64}
+import io.evenkeel.core.Hashing
+import io.evenkeel.core.RouterContext
+import io.evenkeel.core.RouterLaws
+import io.evenkeel.core.Routers
+import io.evenkeel.core.SplitMix64
 import io.evenkeel.core.table.RoutingTable
 
 class KeelRouterSuite extends AnyFunSuite with RouterLaws {
@@ -22,20 +26,27 @@ class KeelRouterSuite extends AnyFunSuite with RouterLaws {
   private def keyAt(target: Int, n: Int, from: Long = 0): Long =
     Iterator.from(0).map(i => Hashing.ofId(from + i)).find(Hashing.bucket(_, n) == target).get
 
-  test("a key stays on its hash target until that is above the limit, then takes the least loaded") {
+  test(
+    "a key stays on its hash target until that is above the limit, then takes the least loaded") {
     val n = 4
     val router = keel("keel(slack=0.1, steer=off)", RouterContext(n))
-    val quiet = (1 until n).flatMap(t => Seq.fill(25)(keyAt(t, n, 1000L * t)))
-    quiet.take(70).foreach(router.route(_)) // targets 1 and 2 hold 25 rows, 3 holds 20
+    // Keys of one row each: targets 1 and 2 hold 25, target 3 holds 20.
+    Iterator
+      .from(1000)
+      .map(i => Hashing.ofId(i.toLong))
+      .scanLeft((0L, Vector(0, 0, 0, 0))) { case ((_, held), key) =>
+        val t = Hashing.bucket(key, n)
+        if (held(t) < Seq(0, 25, 25, 20)(t))
+          (router.route(key).toLong, held.updated(t, held(t) + 1))
+        else (0L, held)
+      }
+      .find(_._2.sum == 70)
     val big = keyAt(0, n)
     val routed = Vector.fill(40)(router.route(big))
     val first = routed.indexWhere(_ != 0)
-    // After r rows of it the average is (70 + r) / 4, and a key that fits one target waits for
-    // 1.15 x average; both are renewed every row here, the floor of two rows above average included.
-    val expected = Iterator.from(0).find { r =>
-      val average = (70 + r) / 4.0
-      r > average + math.max(0.15 * average, 2.0)
-    }.get
+    // After r rows of it the average is (70 + r) / 4; the key weighs more than that by then, so its limit is
+    // 1.1 x average, and at least two rows above it: 27 > 1.1 x 24.25 is the first row that moves.
+    val expected = 27
     assert(first == expected)
     assert(routed(first) == 3)
     assert(router.setOf(big).toSeq == Seq(0, 3))
@@ -101,7 +112,7 @@ class KeelRouterSuite extends AnyFunSuite with RouterLaws {
     val wide = router.setOf(key).length
     assert(wide > 3)
     (0 until 4).foreach { _ =>
-      (0 until 2000).foreach(i => router.route(if (i % 8 == 0) key else Hashing.ofId(10L + i)))
+      (0 until 2000).foreach(i => router.route(if (i % 400 == 0) key else Hashing.ofId(10L + i)))
       router.endSlide()
     }
     assert(router.setOf(key).length < wide)

@@ -5,8 +5,10 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import io.evenkeel.core.{Hashing, SplitMix64}
-import io.evenkeel.core.table.{KeyHistogram, RoutingTable}
+import io.evenkeel.core.Hashing
+import io.evenkeel.core.SplitMix64
+import io.evenkeel.core.table.KeyHistogram
+import io.evenkeel.core.table.RoutingTable
 
 class KeelSolverSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
@@ -25,7 +27,8 @@ class KeelSolverSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private def solver(slack: Double) = new KeelSolver(slack, sampled = false)
 
   test("the example of the class doc: B stays whole, A fills up the rest in proportion") {
-    def at(t: Int) = Iterator.from(1).map(i => Hashing.ofId(i.toLong)).find(Hashing.bucket(_, 4) == t).get
+    def at(t: Int) =
+      Iterator.from(1).map(i => Hashing.ofId(i.toLong)).find(Hashing.bucket(_, 4) == t).get
     val (a, b) = (at(3), at(1))
     val histogram = new KeyHistogram(Array(a, b), Array(200.0, 40.0), 400, Array(40.0, 40, 40, 40))
     val table = solver(0).solve(histogram, RoutingTable.plain(4, 1))
@@ -33,7 +36,9 @@ class KeelSolverSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(table.targetsOf(b).isEmpty)
     assert(list.distinct.toSeq == Seq(0, 1, 2, 3))
     val parts = (0 until 4).map(t => list.count(_ == t).toDouble / list.length)
-    Seq(0.3, 0.1, 0.3, 0.3).zip(parts).foreach { case (want, got) => assert(math.abs(want - got) < 0.02) }
+    Seq(0.3, 0.1, 0.3, 0.3).zip(parts).foreach { case (want, got) =>
+      assert(math.abs(want - got) < 0.02)
+    }
   }
 
   test("no target is predicted above the slack, rounding of the lists aside, if the tail is even") {

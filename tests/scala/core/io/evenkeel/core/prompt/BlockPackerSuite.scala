@@ -98,10 +98,16 @@ class BlockPackerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("sorted keys give at most 3P fragments beyond one per key, whatever the skew") {
-    forAll(counts, blocks, minSuccessful(1000)) { (sizes, p) =>
+    forAll(counts, blocks, minSuccessful(5000)) { (sizes, p) =>
       val plan = BalancedPacker.pack(batchOf(sizes: _*), p)
       assert(plan.fragments <= sizes.size + 3 * p)
     }
+  }
+
+  test("keys of nearly one size are cut once per block, not all a little") {
+    val sizes = 27L +: Seq.tabulate(58)(i => 53L + (i * 7) % 4)
+    val plan = BalancedPacker.pack(batchOf(sizes: _*), 3)
+    assert(plan.fragments <= sizes.size + 2 * 3)
   }
 
   test("an empty batch gives empty blocks") {

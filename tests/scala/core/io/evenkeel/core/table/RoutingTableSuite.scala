@@ -5,7 +5,8 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import io.evenkeel.core.{Hashing, SnapshotException}
+import io.evenkeel.core.Hashing
+import io.evenkeel.core.SnapshotException
 
 class RoutingTableSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
@@ -21,10 +22,12 @@ class RoutingTableSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     table.lookup(key, Hashing.host(key, table.targets, table.hostsPerTarget), spread)
 
   test("bytes read back to an equal table, and equal tables route every row alike") {
-    forAll(tables, Gen.listOf(Gen.long), Gen.choose(Int.MinValue, Int.MaxValue)) { (table, keys, spread) =>
-      val copy = RoutingTable.fromBytes(table.toBytes)
-      assert(copy == table && copy.hashCode == table.hashCode)
-      (keys ++ table.heavyKeys).foreach(k => assert(target(copy, k, spread) == target(table, k, spread)))
+    forAll(tables, Gen.listOf(Gen.long), Gen.choose(Int.MinValue, Int.MaxValue)) {
+      (table, keys, spread) =>
+        val copy = RoutingTable.fromBytes(table.toBytes)
+        assert(copy == table && copy.hashCode == table.hashCode)
+        (keys ++ table.heavyKeys).foreach(k =>
+          assert(target(copy, k, spread) == target(table, k, spread)))
     }
   }
 
@@ -56,8 +59,9 @@ class RoutingTableSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("an empty list, a target out of range and a doubled key are refused") {
-    Seq(Seq(1L -> Array.emptyIntArray), Seq(1L -> Array(4)), Seq(1L -> Array(0), 1L -> Array(1))).foreach {
-      heavy => assertThrows[IllegalArgumentException](RoutingTable(Array(0, 1, 2, 3), 4, heavy))
-    }
+    Seq(Seq(1L -> Array.emptyIntArray), Seq(1L -> Array(4)), Seq(1L -> Array(0), 1L -> Array(1)))
+      .foreach { heavy =>
+        assertThrows[IllegalArgumentException](RoutingTable(Array(0, 1, 2, 3), 4, heavy))
+      }
   }
 }

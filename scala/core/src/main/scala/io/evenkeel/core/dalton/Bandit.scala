@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.dalton
 
-import java.io.{DataInputStream, DataOutputStream}
+import java.io.DataInputStream
+import java.io.DataOutputStream
 
-import io.evenkeel.core.{Hashing, RouterContext, SplitMix64}
+import io.evenkeel.core.Hashing
+import io.evenkeel.core.RouterContext
+import io.evenkeel.core.SplitMix64
 import io.evenkeel.core.spec.RouterSpec
 
 /**

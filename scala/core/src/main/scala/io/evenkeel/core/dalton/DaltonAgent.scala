@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.dalton
 
-import io.evenkeel.core.{Router, RouterContext, Snapshot}
+import io.evenkeel.core.Router
+import io.evenkeel.core.RouterContext
+import io.evenkeel.core.Snapshot
 import io.evenkeel.core.spec.RouterSpec
 
 /**

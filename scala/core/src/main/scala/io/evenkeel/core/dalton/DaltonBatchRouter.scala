@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.dalton
 
-import io.evenkeel.core.{Hashing, PlanningRouter, RouterContext, Snapshot}
+import io.evenkeel.core.Hashing
+import io.evenkeel.core.PlanningRouter
+import io.evenkeel.core.RouterContext
+import io.evenkeel.core.Snapshot
 import io.evenkeel.core.spec.RouterSpec
 
 /**

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.dalton
 
-import java.io.{DataInputStream, DataOutputStream}
+import java.io.DataInputStream
+import java.io.DataOutputStream
 
 /** How key frequencies are kept: the parameter `store`. */
 sealed abstract class StoreMode(val word: String)

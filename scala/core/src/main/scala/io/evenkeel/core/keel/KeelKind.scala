@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.keel
 
-import io.evenkeel.core.{Router, RouterContext}
-import io.evenkeel.core.spec.{Param, RouterKind, RouterSpec}
+import io.evenkeel.core.Router
+import io.evenkeel.core.RouterContext
+import io.evenkeel.core.spec.Param
+import io.evenkeel.core.spec.RouterKind
+import io.evenkeel.core.spec.RouterSpec
 import io.evenkeel.core.table.TableRouter
 
 /** How a KEEL set takes in one more target. */
@@ -47,10 +50,8 @@ object KeelKind extends RouterKind("keel", "sticky target sets for heavy keys, h
     Growth.Auto,
     Seq("auto" -> Growth.Auto, "hash" -> Growth.Hash, "least" -> Growth.Least),
     "where a set grows: auto is least for one source and hash for several")
-  val steer: Param[Boolean] = Param.flag(
-    "steer",
-    true,
-    "tighten the slack while windows end above it; one source only")
+  val steer: Param[Boolean] =
+    Param.flag("steer", true, "tighten the slack while windows end above it; one source only")
 
   val sync: Param[Boolean] = Param.flag(
     "sync",

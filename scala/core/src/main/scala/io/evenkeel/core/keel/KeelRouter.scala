@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.keel
 
-import io.evenkeel.core.{Hashing, Router, RouterContext, Snapshot}
+import io.evenkeel.core.Hashing
+import io.evenkeel.core.Router
+import io.evenkeel.core.RouterContext
+import io.evenkeel.core.Snapshot
 import io.evenkeel.core.table.RoutingTable
 
 /**
@@ -88,7 +91,8 @@ final class KeelRouter private[keel] (val context: RouterContext, settings: Keel
 
   private def routeHeavy(slot: Int, keyHash: Long, weight: Long): Int = {
     sets.weights(slot) += weight
-    val index = if (loads(sets.current(slot)) <= average) sets.cursors(slot) else choose(slot, keyHash)
+    val index =
+      if (loads(sets.current(slot)) <= average) sets.cursors(slot) else choose(slot, keyHash)
     sets.use(slot, index, window.slide)
     sets.members(slot)(index)
   }
@@ -239,22 +243,23 @@ final class KeelRouter private[keel] (val context: RouterContext, settings: Keel
     }
   }
 
-  override def restore(bytes: Array[Byte]): Unit = Snapshot.read(KeelKind.name, 1, bytes) { (_, in) =>
-    window.read(in)
-    loads.indices.foreach(t => tail.loads(t) = in.readLong())
-    sets.read(in)
-    seeds = RoutingTable.fromBytes(in.readNBytes(in.readInt()))
-    easing = in.readDouble()
-    bar = in.readLong()
-    average = in.readDouble()
-    limit = in.readDouble()
-    lightLimit = in.readDouble()
-    sharedLimit = in.readDouble()
-    heavyFrom = in.readDouble()
-    renewAt = in.readLong()
-    java.util.Arrays.fill(cells, 0L)
-    (0 until in.readInt()).foreach(_ => cells(in.readInt()) = in.readLong())
-    least.rebuild()
+  override def restore(bytes: Array[Byte]): Unit = Snapshot.read(KeelKind.name, 1, bytes) {
+    (_, in) =>
+      window.read(in)
+      loads.indices.foreach(t => tail.loads(t) = in.readLong())
+      sets.read(in)
+      seeds = RoutingTable.fromBytes(in.readNBytes(in.readInt()))
+      easing = in.readDouble()
+      bar = in.readLong()
+      average = in.readDouble()
+      limit = in.readDouble()
+      lightLimit = in.readDouble()
+      sharedLimit = in.readDouble()
+      heavyFrom = in.readDouble()
+      renewAt = in.readLong()
+      java.util.Arrays.fill(cells, 0L)
+      (0 until in.readInt()).foreach(_ => cells(in.readInt()) = in.readLong())
+      least.rebuild()
   }
 }
 

@@ -2,7 +2,9 @@
 package io.evenkeel.core.keel
 
 import io.evenkeel.core.Hashing
-import io.evenkeel.core.table.{KeyHistogram, RoutingTable, TableSolver}
+import io.evenkeel.core.table.KeyHistogram
+import io.evenkeel.core.table.RoutingTable
+import io.evenkeel.core.table.TableSolver
 
 /**
  * KEEL by table: lists as long as each key's share needs, the fewest fragments for a given slack.
@@ -45,9 +47,12 @@ final class KeelSolver(slack: Double, sampled: Boolean, patience: Double = 1.0)
         if (target >= 0) lists += histogram.keys(i) -> Array(target)
         target < 0
       }
-      split.foreach(i => lists += histogram.keys(i) -> plan.split(histogram.weights(i), previous.targetsOf(histogram.keys(i))))
+      split.foreach(i =>
+        lists += histogram
+          .keys(i) -> plan.split(histogram.weights(i), previous.targetsOf(histogram.keys(i))))
       val heavy = lists.result().filterNot { case (key, list) =>
-        list.forall(_ == Hashing.bucket(key, n)) && previous.targetOfHost(hostOf(key, previous)) == list(0)
+        list.forall(_ == Hashing.bucket(key, n)) && previous.targetOfHost(
+          hostOf(key, previous)) == list(0)
       }
       val next = RoutingTable(Array.tabulate(previous.hosts)(previous.targetOfHost), n, heavy)
       if (predicted(histogram, next, base).max < old * (1 - 1e-9)) next else previous
@@ -57,7 +62,8 @@ final class KeelSolver(slack: Double, sampled: Boolean, patience: Double = 1.0)
   // A key counted c times may well weigh sqrt(c) more: the target of a middling key gets less on top.
   private def withDoubt(seen: KeyHistogram, targets: Int): KeyHistogram = {
     val middling = KeelSolver.Middling * seen.total / targets
-    val weights = seen.weights.map(w => if (w < middling) w else w + KeelSolver.Doubt * math.sqrt(w))
+    val weights =
+      seen.weights.map(w => if (w < middling) w else w + KeelSolver.Doubt * math.sqrt(w))
     new KeyHistogram(seen.keys, weights, weights.sum + seen.tail, seen.tailOfHost)
   }
 
@@ -72,7 +78,8 @@ final class KeelSolver(slack: Double, sampled: Boolean, patience: Double = 1.0)
     val loads = base.clone()
     histogram.keys.indices.foreach { i =>
       val list = table.targetsOf(histogram.keys(i))
-      if (list.isEmpty) loads(table.targetOfHost(hostOf(histogram.keys(i), table))) += histogram.weights(i)
+      if (list.isEmpty)
+        loads(table.targetOfHost(hostOf(histogram.keys(i), table))) += histogram.weights(i)
       else list.foreach(t => loads(t) += histogram.weights(i) / list.length)
     }
     loads

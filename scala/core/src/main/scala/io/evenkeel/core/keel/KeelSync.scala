@@ -2,7 +2,8 @@
 package io.evenkeel.core.keel
 
 import io.evenkeel.core.LongIntMap
-import io.evenkeel.core.table.{KeyHistogram, RoutingTable}
+import io.evenkeel.core.table.KeyHistogram
+import io.evenkeel.core.table.RoutingTable
 
 /**
  * What a source publishes: its heavy keys (ascending) with their weights in the window, and the load its
@@ -42,6 +43,10 @@ object KeelSync {
       tail.indices.foreach(t => tail(t) += r.tailOfTarget(t).toDouble)
     }
     val order = keys.indices.sortBy(i => -weights(i)).toArray
-    new KeyHistogram(order.map(i => keys(i)), order.map(i => weights(i)), weights.sum + tail.sum, tail)
+    new KeyHistogram(
+      order.map(i => keys(i)),
+      order.map(i => weights(i)),
+      weights.sum + tail.sum,
+      tail)
   }
 }

@@ -89,8 +89,8 @@ object BalancedPacker extends BlockPacker {
    * order of residuals open: taken home in descending order, the heaviest residual of a block fills it
    * and pushes out the small ones of all its other keys, which best fit then heaps into few blocks.
    *
-   * A block that cannot even hold its keys' stubs (keys of nearly one size, dealt unevenly) keeps a unit
-   * of the key it cuts; else every one of its heavy keys would be cut.
+   * A key that has little above its stub (keys of nearly one size, dealt unevenly), or whose block cannot
+   * even hold the stubs, keeps a unit only; else every heavy key of the block would be cut for a few rows.
    */
   private def giveAway(
       batch: CountedKeys,
@@ -103,8 +103,9 @@ object BalancedPacker extends BlockPacker {
       val home = plan.homeOf(slot)
       val excess = -plan.roomIn(home)
       if (excess > 0) {
-        val floor = if (plan.holdsStubs(home)) stub else math.min(stub, 1)
         val kept = plan.keptAtHome(slot)
+        val worthACut = kept - stub >= math.min(excess, stub)
+        val floor = if (plan.holdsStubs(home) && worthACut) stub else math.min(stub, 1)
         if (kept > floor) plan.keep(slot, kept - math.min(excess, kept - floor))
       }
       i += 1

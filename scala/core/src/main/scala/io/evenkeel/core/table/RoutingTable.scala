@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.table
 
-import java.io.{DataInputStream, DataOutputStream}
+import java.io.DataInputStream
+import java.io.DataOutputStream
 
-import io.evenkeel.core.{LongIntMap, Snapshot}
+import io.evenkeel.core.LongIntMap
+import io.evenkeel.core.Snapshot
 
 /**
  * Where every key goes, as a value: heavy keys have a list of targets each, every other key goes to its
@@ -66,7 +68,8 @@ final class RoutingTable private (
   }
 
   /** Whether this is plain hashing: no heavy key, and host `h` at target `h % targets`. */
-  def isPlain: Boolean = keys.isEmpty && hostTargets.indices.forall(h => hostTargets(h) == h % targets)
+  def isPlain: Boolean =
+    keys.isEmpty && hostTargets.indices.forall(h => hostTargets(h) == h % targets)
 
   /** This table with other hosts. */
   def withHosts(newHostTargets: Array[Int]): RoutingTable =

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.table
 
-import io.evenkeel.core.{Hashing, LongIntMap, PlanningRouter, RouterContext, Snapshot, SplitMix64}
+import io.evenkeel.core.Hashing
+import io.evenkeel.core.LongIntMap
+import io.evenkeel.core.PlanningRouter
+import io.evenkeel.core.RouterContext
+import io.evenkeel.core.Snapshot
+import io.evenkeel.core.SplitMix64
 
 /** Turns a histogram and the table in force into the next table. A pure function. */
 trait TableSolver {
@@ -48,7 +53,8 @@ final class TableRouter(
   def observed: LongIntMap = counts
 
   override def plan(): Unit =
-    if (!planned) adopt(solver.solve(TableRouter.histogram(counts, n, hostsPerTarget, heavyKeys), table))
+    if (!planned)
+      adopt(solver.solve(TableRouter.histogram(counts, n, hostsPerTarget, heavyKeys), table))
 
   /** Routes by this table from now on. */
   def adopt(newTable: RoutingTable): Unit = {
