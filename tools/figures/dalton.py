@@ -644,7 +644,7 @@ def figure_15(sims: Simulations, folder: Path) -> Page:
     seeds = (7, 8, 9)
     counts = (1, 2, 4, 8)
     commands = [
-        '--router "dalton(statsWindow=10000),dalton(statsWindow=10000, merge=printed),'
+        '--router "dalton(statsWindow=10000, merge=printed),'
         "dalton(statsWindow=10000, merge=weighted),"
         'dalton(sync=off)" '
         + (
@@ -685,22 +685,25 @@ def figure_15(sims: Simulations, folder: Path) -> Page:
         for p, table, shade in zip(
             counts, tables, ("#1b7f5c", "#3c78b4", "#7d5ba6", "#d1495b"), strict=True
         ):
-            m = table["dalton(statsWindow=10000)", 56]
+            m = table["dalton(statsWindow=10000, merge=printed)", 56]
             for ax, field in zip(axes, ("imbalance", "top_fragments"), strict=True):
                 at, values = m.over_time(field)
                 ax.plot([a / p / 1000 for a in at], values, color=shade, label=f"P = {p}")
         axes[0].set(xlabel="time (s)", ylabel="I of the window", ylim=(0, None))
         axes[1].set(xlabel="time (s)", ylabel="fragments of the top key", ylim=(0, 60))
         axes[0].legend(fontsize=7)
-    default = [level[p, "dalton(statsWindow=10000)"] for p in counts]
-    grows = default[-1] > 1.3 * default[1]
+    printed = "dalton(statsWindow=10000, merge=printed)"
+    settled = [level[p, printed] for p in counts]
+    start = [t[printed, 56].over_time("imbalance")[1][0] for t in tables]
     page.judge(
-        "Reproduced in part" if grows or default[1] > 2 * default[0] else "Reproduced",
-        f"""I settles at {", ".join(number(v) for v in default)} for P = 1, 2, 4, 8 with the
-        default merge
-        ({", ".join(number(level[p, "dalton(statsWindow=10000, merge=weighted)"]) for p in counts)}
-        with the weighted one, {", ".join(number(level[p, "dalton(sync=off)"]) for p in counts)}
-        without synchronising). The paper states the order only.""",
+        "Level reproduced, speed not",
+        f"""I settles at {", ".join(number(v) for v in settled)} for P = 1, 2, 4, 8: it does not grow
+        with P. But P = 1 converges slowest here, not fastest: its first counted window has I
+        {number(start[0])}, that of P = 2 {number(start[1])}; its one agent sees Zipf rows half of the
+        time, where with more agents half of them see nothing else. The weighted merge settles at
+        {", ".join(number(level[p, "dalton(statsWindow=10000, merge=weighted)"]) for p in counts)}, no
+        synchronising at {", ".join(number(level[p, "dalton(sync=off)"]) for p in counts)} (see
+        Fig. 14). Exploration puts the top key on all targets at once, whatever P.""",
     )
     return page
 

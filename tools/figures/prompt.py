@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import sys
 from array import array
 from pathlib import Path
 
@@ -17,14 +16,10 @@ EXAMPLE = (113, 96, 52, 34, 29, 28, 17, 16)
 def figure_6(sims: Simulations, folder: Path) -> Page:
     """The worked example: 385 rows of 8 keys in 4 blocks."""
     page = Page("002-fig-6", "002 Fig. 6: three ways to pack 8 keys into 4 blocks")
-    file = sims.file("example-385.i32")
     ids = array("i")
     for key, count in enumerate(EXAMPLE):
         ids.extend([key] * count)
-    if sys.byteorder == "big":
-        ids.byteswap()
-    file.write_bytes(ids.tobytes())
-    near = file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file
+    trace = sims.trace("example", ids)
     packers = {
         "ffd": ("6a, first fit decreasing", "3 (K1, K2, K4)", "B4 twice the others"),
         "min_fragments": ("6b, fewest fragments", "1 (K1)", "B4 twice the others"),
@@ -33,7 +28,7 @@ def figure_6(sims: Simulations, folder: Path) -> Page:
         "hash": ("hash", "", ""),
     }
     command = (
-        f'--packer "{",".join(packers)}" --trace {near} --rows {len(ids)} --batch-rows {len(ids)} '
+        f'--packer "{",".join(packers)}" --trace {trace} --rows {len(ids)} --batch-rows {len(ids)} '
         "--targets 4"
     )
     (table,) = sims.tables([command], label="002 Fig. 6")
