@@ -693,17 +693,18 @@ def figure_15(sims: Simulations, folder: Path) -> Page:
         axes[1].set(xlabel="time (s)", ylabel="fragments of the top key", ylim=(0, 60))
         axes[0].legend(fontsize=7)
     printed = "dalton(statsWindow=10000, merge=printed)"
+    weighted = "dalton(statsWindow=10000, merge=weighted)"
     settled = [level[p, printed] for p in counts]
     start = [t[printed, 56].over_time("imbalance")[1][0] for t in tables]
     page.judge(
         "Level reproduced, speed not",
-        f"""I settles at {", ".join(number(v) for v in settled)} for P = 1, 2, 4, 8: it does not grow
-        with P. But P = 1 converges slowest here, not fastest: its first counted window has I
-        {number(start[0])}, that of P = 2 {number(start[1])}; its one agent sees Zipf rows half of the
-        time, where with more agents half of them see nothing else. The weighted merge settles at
-        {", ".join(number(level[p, "dalton(statsWindow=10000, merge=weighted)"]) for p in counts)}, no
-        synchronising at {", ".join(number(level[p, "dalton(sync=off)"]) for p in counts)} (see
-        Fig. 14). Exploration puts the top key on all targets at once, whatever P.""",
+        f"""I settles at {", ".join(number(v) for v in settled)} for P = 1, 2, 4, 8: it does not
+        grow with P. But P = 1 converges slowest here, not fastest: its first counted window has I
+        {number(start[0])}, that of P = 2 {number(start[1])}; its one agent sees Zipf rows half of
+        the time, where with more agents half of them see nothing else. The weighted merge settles
+        at {", ".join(number(level[p, weighted]) for p in counts)}, no synchronising at
+        {", ".join(number(level[p, "dalton(sync=off)"]) for p in counts)} (see Fig. 14).
+        Exploration puts the top key on all targets at once, whatever P.""",
     )
     return page
 

@@ -214,9 +214,9 @@ def figure_2(sims: Simulations, folder: Path) -> Page:
         f"""H is worst everywhere, L is below H, and past W = 2/p1 all PKG variants fail alike (LN1
         and LN2 already at 10 workers, where heavy keys share candidates). "Within one order of
         magnitude of G" holds for S = 5 (at most {number(worst["L5"])} times G)
-        {"and" if worst["L10"] <= 10 else "and almost"} for S = 10 ({number(worst["L10"])}); with S =
-        20 it is up to {number(worst["L20"])} times. In rows the difference is small: each source is
-        off by a few.""",
+        {"and" if worst["L10"] <= 10 else "and almost"} for S = 10 ({number(worst["L10"])}); with
+        S = 20 it is up to {number(worst["L20"])} times. In rows the difference is small: each
+        source is off by a few.""",
     )
     return page
 
