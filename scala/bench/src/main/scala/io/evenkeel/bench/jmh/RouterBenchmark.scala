@@ -3,25 +3,23 @@ package io.evenkeel.bench.jmh
 
 import java.util.concurrent.TimeUnit
 
-import org.openjdk.jmh.annotations.Benchmark
-import org.openjdk.jmh.annotations.BenchmarkMode
-import org.openjdk.jmh.annotations.Fork
-import org.openjdk.jmh.annotations.Level
-import org.openjdk.jmh.annotations.Measurement
-import org.openjdk.jmh.annotations.Mode
-import org.openjdk.jmh.annotations.OutputTimeUnit
-import org.openjdk.jmh.annotations.Param
-import org.openjdk.jmh.annotations.Scope
-import org.openjdk.jmh.annotations.Setup
-import org.openjdk.jmh.annotations.State
-import org.openjdk.jmh.annotations.Warmup
+import org.openjdk.jmh.annotations.{
+  Benchmark,
+  BenchmarkMode,
+  Fork,
+  Level,
+  Measurement,
+  Mode,
+  OutputTimeUnit,
+  Param,
+  Scope,
+  Setup,
+  State,
+  Warmup
+}
 
 import io.evenkeel.bench.trace.Traces
-import io.evenkeel.core.Hashing
-import io.evenkeel.core.PlanningRouter
-import io.evenkeel.core.Router
-import io.evenkeel.core.RouterContext
-import io.evenkeel.core.Routers
+import io.evenkeel.core.{Hashing, PlanningRouter, Router, RouterContext, Routers}
 
 /**
  * Cost of one routed row, slide and window ends included, beside the unit all goals are stated in: one

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.dalton
 
-import java.io.DataInputStream
-import java.io.DataOutputStream
+import java.io.{DataInputStream, DataOutputStream}
 
-import io.evenkeel.core.Hashing
-import io.evenkeel.core.RouterContext
-import io.evenkeel.core.SplitMix64
 import io.evenkeel.core.spec.RouterSpec
+import io.evenkeel.core.{Hashing, RouterContext, SplitMix64}
 
 /**
  * The learner behind every form of Dalton: Q rows of the heavy keys, their fragments, the targets'

@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.greedy
 
-import io.evenkeel.core.Hashing
-import io.evenkeel.core.Router
-import io.evenkeel.core.RouterContext
-import io.evenkeel.core.Snapshot
-import io.evenkeel.core.choices.HeadKeys
-import io.evenkeel.core.choices.LeastLoaded
-import io.evenkeel.core.choices.TargetHeap
-import io.evenkeel.core.spec.Param
-import io.evenkeel.core.spec.RouterKind
-import io.evenkeel.core.spec.RouterSpec
+import io.evenkeel.core.choices.{HeadKeys, LeastLoaded, TargetHeap}
+import io.evenkeel.core.spec.{Param, RouterKind, RouterSpec}
+import io.evenkeel.core.{Hashing, Router, RouterContext, Snapshot}
 
 /** `dagreedy`: heavy keys by a score of load and fragmentation, the tail by hash. */
 object DaGreedyKind

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.greedy
 
-import java.io.DataInputStream
-import java.io.DataOutputStream
+import java.io.{DataInputStream, DataOutputStream}
 
-import io.evenkeel.core.RouterContext
-import io.evenkeel.core.SnapshotParts
+import io.evenkeel.core.{RouterContext, SnapshotParts}
 
 /**
  * Load per target over a sliding window: a ring of one block per slide, subtracted when it leaves (000
