@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.choices
 
+import io.evenkeel.core.load.LeastLoaded
 import io.evenkeel.core.spec.{Param, RouterKind, RouterSpec}
 import io.evenkeel.core.{Router, RouterContext, Snapshot, SnapshotParts}
 

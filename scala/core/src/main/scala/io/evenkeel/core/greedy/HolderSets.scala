@@ -3,7 +3,7 @@ package io.evenkeel.core.greedy
 
 import java.io.{DataInputStream, DataOutputStream}
 
-import io.evenkeel.core.choices.TargetHeap
+import io.evenkeel.core.load.TargetHeap
 import io.evenkeel.core.{LongIntMap, SnapshotException}
 
 /**

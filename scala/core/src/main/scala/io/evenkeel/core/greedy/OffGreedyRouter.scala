@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.greedy
 
-import io.evenkeel.core.choices.LeastLoaded
+import io.evenkeel.core.load.LeastLoaded
 import io.evenkeel.core.spec.{Param, RouterKind, RouterSpec}
 import io.evenkeel.core.{LongIntMap, PlanningRouter, Router, RouterContext, Snapshot, SnapshotParts}
 
