@@ -4,11 +4,9 @@ package io.evenkeel.bench
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.evenkeel.bench.sim.Fleets
-import io.evenkeel.bench.trace.Generators
-import io.evenkeel.bench.trace.KeyWeights
-import io.evenkeel.core.Hashing
-import io.evenkeel.core.RoutingTally
+import io.evenkeel.bench.trace.{Generators, KeyWeights}
 import io.evenkeel.core.spec.RouterSpec
+import io.evenkeel.core.{Hashing, RoutingTally}
 
 /** KEEL's figures: imbalance and fragments per key, means over windows of 100k rows, slide 10k. */
 class KeelAcceptanceSuite extends AnyFunSuite {

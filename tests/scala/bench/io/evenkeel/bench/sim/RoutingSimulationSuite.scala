@@ -5,9 +5,8 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import io.evenkeel.bench.ProgressBar
 import io.evenkeel.bench.trace.Traces
-import io.evenkeel.core.Hashing
-import io.evenkeel.core.RoutingTally
 import io.evenkeel.core.spec.RouterSpec
+import io.evenkeel.core.{Hashing, RoutingTally}
 
 class RoutingSimulationSuite extends AnyFunSuite {
   private val quiet = new ProgressBar(1, "", shown = false)

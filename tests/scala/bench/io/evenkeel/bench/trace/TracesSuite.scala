@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.bench.trace
 
-import java.nio.ByteBuffer
-import java.nio.ByteOrder
 import java.nio.file.Files
+import java.nio.{ByteBuffer, ByteOrder}
 import java.util.zip.GZIPOutputStream
 
 import org.scalatest.funsuite.AnyFunSuite

@@ -4,12 +4,8 @@ package io.evenkeel.core.keel
 import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.evenkeel.core.Hashing
-import io.evenkeel.core.RouterContext
-import io.evenkeel.core.RouterLaws
-import io.evenkeel.core.Routers
-import io.evenkeel.core.SplitMix64
 import io.evenkeel.core.table.RoutingTable
+import io.evenkeel.core.{Hashing, RouterContext, RouterLaws, Routers, SplitMix64}
 
 class KeelRouterSuite extends AnyFunSuite with RouterLaws {
   routerLaws("keel")

@@ -5,10 +5,8 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import io.evenkeel.core.Hashing
-import io.evenkeel.core.SplitMix64
-import io.evenkeel.core.table.KeyHistogram
-import io.evenkeel.core.table.RoutingTable
+import io.evenkeel.core.table.{KeyHistogram, RoutingTable}
+import io.evenkeel.core.{Hashing, SplitMix64}
 
 class KeelSolverSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 

@@ -3,8 +3,7 @@ package io.evenkeel.bench
 
 import io.evenkeel.bench.migration.MigrationResult
 import io.evenkeel.bench.prompt.PromptResult
-import io.evenkeel.bench.sim.DsyncRound
-import io.evenkeel.bench.sim.SimulationResult
+import io.evenkeel.bench.sim.{DsyncRound, SimulationResult}
 import io.evenkeel.core.spec.RouterSpec
 
 /**

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.bench
 
-import io.evenkeel.bench.migration.MigrationOptions
-import io.evenkeel.bench.migration.MigrationSimulation
+import io.evenkeel.bench.migration.{MigrationOptions, MigrationSimulation}
 import io.evenkeel.bench.prompt.PromptSimulation
-import io.evenkeel.bench.sim.DsyncSimulation
-import io.evenkeel.bench.sim.RouteAgreement
-import io.evenkeel.bench.sim.RoutingSimulation
-import io.evenkeel.bench.sim.SourceFeed
-import io.evenkeel.bench.sim.Windowing
+import io.evenkeel.bench.sim.{
+  DsyncSimulation,
+  RouteAgreement,
+  RoutingSimulation,
+  SourceFeed,
+  Windowing
+}
 import io.evenkeel.bench.trace.Traces
 import io.evenkeel.core.SplitMix64
 import io.evenkeel.core.dalton.DaltonKind

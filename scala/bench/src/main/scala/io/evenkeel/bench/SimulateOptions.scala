@@ -5,10 +5,7 @@ import io.evenkeel.bench.migration.BaselineKinds
 import io.evenkeel.bench.prompt.Cutters
 import io.evenkeel.bench.sim.SourceSplit
 import io.evenkeel.bench.trace.Traces
-import io.evenkeel.core.spec.Nearest
-import io.evenkeel.core.spec.RouterKinds
-import io.evenkeel.core.spec.RouterSpec
-import io.evenkeel.core.spec.SpecGrammar
+import io.evenkeel.core.spec.{Nearest, RouterKinds, RouterSpec, SpecGrammar}
 
 /** The command line of `evenkeel simulate`, parsed and checked. */
 final case class SimulateOptions(

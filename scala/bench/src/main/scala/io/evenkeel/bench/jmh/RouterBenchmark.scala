@@ -3,25 +3,23 @@ package io.evenkeel.bench.jmh
 
 import java.util.concurrent.TimeUnit
 
-import org.openjdk.jmh.annotations.Benchmark
-import org.openjdk.jmh.annotations.BenchmarkMode
-import org.openjdk.jmh.annotations.Fork
-import org.openjdk.jmh.annotations.Level
-import org.openjdk.jmh.annotations.Measurement
-import org.openjdk.jmh.annotations.Mode
-import org.openjdk.jmh.annotations.OutputTimeUnit
-import org.openjdk.jmh.annotations.Param
-import org.openjdk.jmh.annotations.Scope
-import org.openjdk.jmh.annotations.Setup
-import org.openjdk.jmh.annotations.State
-import org.openjdk.jmh.annotations.Warmup
+import org.openjdk.jmh.annotations.{
+  Benchmark,
+  BenchmarkMode,
+  Fork,
+  Level,
+  Measurement,
+  Mode,
+  OutputTimeUnit,
+  Param,
+  Scope,
+  Setup,
+  State,
+  Warmup
+}
 
 import io.evenkeel.bench.trace.Traces
-import io.evenkeel.core.Hashing
-import io.evenkeel.core.PlanningRouter
-import io.evenkeel.core.Router
-import io.evenkeel.core.RouterContext
-import io.evenkeel.core.Routers
+import io.evenkeel.core.{Hashing, PlanningRouter, Router, RouterContext, Routers}
 
 /**
  * Cost of one routed row, slide and window ends included, beside the unit all goals are stated in: one
@@ -31,12 +29,31 @@ import io.evenkeel.core.Routers
 @BenchmarkMode(Array(Mode.AverageTime))
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 @Fork(1)
-@Warmup(iterations = 3, time = 1)
-@Measurement(iterations = 5, time = 1)
+@Warmup(iterations = 2, time = 1)
+@Measurement(iterations = 4, time = 1)
 class RouterBenchmark {
   import RouterBenchmark._
 
-  @Param(Array("hash"))
+  @Param(
+    Array(
+      "hash",
+      "shuffle",
+      "pkg",
+      "pkg(d=5)",
+      "potc",
+      "on_greedy",
+      "dchoices",
+      "wchoices",
+      "cm",
+      "am",
+      "cam",
+      "cam(cardinality=hll)",
+      "lm",
+      "dagreedy",
+      "dalton",
+      "kip",
+      "keel",
+      "keel_table"))
   var router: String = _
 
   @Param(Array("zipf:1.5:100000", "uniform:100000"))

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.bench.sim
 
-import io.evenkeel.core.PlanningRouter
-import io.evenkeel.core.Router
+import io.evenkeel.core.{PlanningRouter, Router}
 
 /**
  * The routers of all parallel sources of one stream, with whatever they tell each other.

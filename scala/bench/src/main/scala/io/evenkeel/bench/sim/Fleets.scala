@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.bench.sim
 
-import io.evenkeel.core.RouterContext
-import io.evenkeel.core.Routers
-import io.evenkeel.core.choices.SharedLoads
-import io.evenkeel.core.choices.SharesLoads
-import io.evenkeel.core.dalton.DaltonKind
-import io.evenkeel.core.dalton.HeavyKeys
-import io.evenkeel.core.keel.KeelKind
-import io.evenkeel.core.keel.KeelRouter
+import io.evenkeel.core.choices.{SharedLoads, SharesLoads}
+import io.evenkeel.core.dalton.{DaltonKind, HeavyKeys}
+import io.evenkeel.core.keel.{KeelKind, KeelRouter}
 import io.evenkeel.core.spec.RouterSpec
 import io.evenkeel.core.table.TableRouter
+import io.evenkeel.core.{RouterContext, Routers}
 
 /** The one factory of fleets: which kinds of router talk to each other, and how. */
 object Fleets {

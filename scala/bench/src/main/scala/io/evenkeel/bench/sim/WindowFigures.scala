@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.bench.sim
 
-import io.evenkeel.core.Measures
-import io.evenkeel.core.RoutingTally
+import io.evenkeel.core.{Measures, RoutingTally}
 
 /** What one window (or the stream so far) looked like once it was routed; `row` is where it ended. */
 final case class WindowFigures(

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.bench.trace
 
-import java.io.BufferedReader
-import java.io.InputStreamReader
-import java.nio.ByteBuffer
-import java.nio.ByteOrder
+import java.io.{BufferedReader, InputStreamReader}
 import java.nio.charset.StandardCharsets
-import java.nio.file.Files
-import java.nio.file.Path
-import java.nio.file.Paths
+import java.nio.file.{Files, Path, Paths}
+import java.nio.{ByteBuffer, ByteOrder}
 import java.util.zip.GZIPInputStream
 
 import scala.collection.mutable

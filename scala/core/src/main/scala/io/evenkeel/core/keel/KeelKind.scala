@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.keel
 
-import io.evenkeel.core.Router
-import io.evenkeel.core.RouterContext
-import io.evenkeel.core.spec.Param
-import io.evenkeel.core.spec.RouterKind
-import io.evenkeel.core.spec.RouterSpec
+import io.evenkeel.core.spec.{Param, RouterKind, RouterSpec}
 import io.evenkeel.core.table.TableRouter
+import io.evenkeel.core.{Router, RouterContext}
 
 /** How a KEEL set takes in one more target. */
 sealed trait Growth

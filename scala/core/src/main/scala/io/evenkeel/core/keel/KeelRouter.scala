@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.keel
 
-import io.evenkeel.core.Hashing
-import io.evenkeel.core.Router
-import io.evenkeel.core.RouterContext
-import io.evenkeel.core.Snapshot
 import io.evenkeel.core.table.RoutingTable
+import io.evenkeel.core.{Hashing, Router, RouterContext, Snapshot}
 
 /**
  * KEEL: heavy keys have a small sticky set of targets each, every other key goes by hash.

@@ -2,9 +2,7 @@
 package io.evenkeel.core.keel
 
 import io.evenkeel.core.Hashing
-import io.evenkeel.core.table.KeyHistogram
-import io.evenkeel.core.table.RoutingTable
-import io.evenkeel.core.table.TableSolver
+import io.evenkeel.core.table.{KeyHistogram, RoutingTable, TableSolver}
 
 /**
  * KEEL by table: lists as long as each key's share needs, the fewest fragments for a given slack.

@@ -2,8 +2,7 @@
 package io.evenkeel.core.keel
 
 import io.evenkeel.core.LongIntMap
-import io.evenkeel.core.table.KeyHistogram
-import io.evenkeel.core.table.RoutingTable
+import io.evenkeel.core.table.{KeyHistogram, RoutingTable}
 
 /**
  * What a source publishes: its heavy keys (ascending) with their weights in the window, and the load its

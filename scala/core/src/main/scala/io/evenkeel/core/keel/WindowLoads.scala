@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.keel
 
-import java.io.DataInputStream
-import java.io.DataOutputStream
+import java.io.{DataInputStream, DataOutputStream}
 
 /**
  * Load of each target over the last `slides` slides.
