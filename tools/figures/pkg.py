@@ -305,9 +305,9 @@ def figure_3(sims: Simulations, folder: Path) -> Page:
         probing where a minute holds many rows (L5P1 has {number(probing["TW", 10])} and
         {number(probing["WP", 10])} times the imbalance of L5 on TW and WP at W = 10); the paper
         only says that it does not improve. Sources that take over the same loads at a probe all
-        turn to the same workers until the next one. A minute of cashtags is 16 rows, so there a probing
-        source nearly sees the true loads ({number(probing["CT", 50])} times L5 at W = 50). Cashtags
-        at W = 50 balance here, drifting or not, because 50 is below 2/p1 = 61.""",
+        turn to the same workers until the next one. A minute of cashtags is 16 rows, so there a
+        probing source nearly sees the true loads ({number(probing["CT", 50])} times L5 at W = 50).
+        Cashtags at W = 50 balance here, drifting or not, because 50 is below 2/p1 = 61.""",
     )
     return page
 
