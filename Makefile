@@ -48,7 +48,7 @@ fmt: setup ## Format and fix Scala and Python
 	@$(PY) -m ruff format
 	$(SBT) fmt
 
-bench: setup ## Run the JMH benchmarks and write docs/benchmarks/core.md (about half an hour)
+bench: setup ## Run the JMH benchmarks and write docs/benchmarks/core.md (about 20 minutes)
 	@mkdir -p out
 	$(SBT) "bench/Jmh/run -prof gc -rf json -rff $(CURDIR)/out/jmh.json $(JMH)"
 	$(PY) tools/bench_table.py out/jmh.json docs/benchmarks/core.md

@@ -15,7 +15,7 @@ SLOTS = 40
 def figure_2(sims: Simulations, folder: Path) -> Page:
     """Imbalance on Zipf-1 data against the number of partitions; the effect of λ."""
     page = Page("004-fig-2", "004 Fig. 2: imbalance against the number of partitions")
-    seeds = (7, 8, 9)
+    seeds = (7, 8)
     rivals = ("hash", "kip(lambda=2)", "scan", "readj", "redist", "mixed")
     lambdas = tuple(f"kip(lambda={x})" for x in (1, 2, 3, 4, 8))
     routers = ",".join(dict.fromkeys((*rivals, *lambdas)))
@@ -100,7 +100,7 @@ def figure_2(sims: Simulations, folder: Path) -> Page:
 def figure_3(sims: Simulations, folder: Path) -> Page:
     """Imbalance and migration over a drifting stream."""
     page = Page("004-fig-3", "004 Fig. 3: imbalance and state migration over 20 batches")
-    seeds = (7, 8, 9)
+    seeds = (7,)
     rivals = (
         "hash",
         "kip(lambda=2)",
@@ -127,9 +127,9 @@ def figure_3(sims: Simulations, folder: Path) -> Page:
     )
     page.commands(commands, seeds)
     paper = {
-        "hash": ("about 2.0", "-41 %"),
-        "scan": ("", "-29 %"),
-        "readj": ("", "-26 %"),
+        "hash": ("-41%", ""),
+        "scan": ("-29%", "below 1"),
+        "readj": ("-26%", "4"),
         "redist": ("as Scan", ""),
     }
     for title, table in (("every 4 batches", slow), ("every batch", fast)):
@@ -144,17 +144,19 @@ def figure_3(sims: Simulations, folder: Path) -> Page:
                 "ours",
                 "first migration",
                 "steady migration",
-                "of KIP's",
+                "of KIP's: paper",
+                "ours",
                 "ms per update",
             ],
             [
                 [
                     r,
                     table[r, 20].mean("max_over_avg"),
-                    paper.get(r, ("", ""))[1],
+                    paper.get(r, ("", ""))[0],
                     f"{(base / table[r, 20].mean('max_over_avg') - 1):+.0%}",
                     table[r, 20].mean("migration_first"),
                     table[r, 20].mean("migration_steady"),
+                    paper.get(r, ("", ""))[1],
                     f"{table[r, 20].mean('migration_steady') / moved:.2f}",
                     table[r, 20].mean("update_ms"),
                 ]
@@ -175,8 +177,11 @@ def figure_3(sims: Simulations, folder: Path) -> Page:
         axes[0].set(xlabel="batch", ylabel="max / avg", title="heavy keys change every 4 batches")
         axes[1].set(xlabel="update", ylabel="state moved / all state")
         for ax in axes:
+            ax.set_xticks(range(0, 20, 4))
+        for ax in axes:
             ax.legend(fontsize=7)
-    kip, hashed = slow["kip(lambda=2)", 20], slow["hash", 20]
+    kip = slow["kip(lambda=2)", 20]
+    start = slow["hash", 20].over_time("imbalance")[1][0] + 1
     ratio = slow["readj", 20].mean("migration_steady") / kip.mean("migration_steady")
     gain = {
         r: 1 - kip.mean("max_over_avg") / slow[r, 20].mean("max_over_avg")
@@ -185,11 +190,13 @@ def figure_3(sims: Simulations, folder: Path) -> Page:
     page.judge(
         "Balance reproduced in order, migration the other way round",
         f"""KIP is {gain["hash"]:.0%}, {gain["scan"]:.0%} and {gain["readj"]:.0%} below Hash,
-        Scan and Readj (paper 41, 29, 26 %), from a start of {hashed.mean("max_over_avg"):.2f}
-        (paper about 2.0). Readj moves {ratio:.2f} times what KIP moves, where the paper has 4:
+        Scan and Readj (paper 41, 29, 26 %), from a start of {start:.2f} (paper about 2.0), if the
+        heavy keys stay for some batches; if they change with every batch, the histogram of the
+        last one helps nobody. Readj moves {ratio:.2f} times what KIP moves, where the paper has 4:
         with the paper's settings (linear resource functions, θ = 0.2, an update forced on each
         batch, a state window of 5, key names drawn anew) our Readj accepts the balance it has
-        and moves little. The drift of the LastFM tags is unknown. KIP's first migration is
+        and moves little, while KIP moves with every change of the heavy keys. The drift of the
+        LastFM tags is unknown. KIP's first migration is
         light here, because our KIP starts as plain hashing; the published code builds a new
         ring and moves 62-74 % of the state.""",
     )
@@ -199,8 +206,8 @@ def figure_3(sims: Simulations, folder: Path) -> Page:
 def figure_4(sims: Simulations, folder: Path) -> Page:
     """Gain of repartitioning by Zipf exponent."""
     page = Page("004-fig-4", "004 Fig. 4: imbalance by Zipf exponent, 35 partitions")
-    seeds = (7, 8, 9)
-    exponents = (1.0, 1.1, 1.2, 1.3, 1.4, 1.6, 1.8, 2.0)
+    seeds = (7,)
+    exponents = (0.6, 0.8, 1.0, 1.1, 1.2, 1.3, 1.4, 1.6, 1.8, 2.0)
     commands = [
         f'--router "hash,kip(lambda=2),kip" --trace zipf:{s}:1000000 --batches 3 '
         "--batch-rows 1750000 --targets 35 --force-update --rounds 3"
@@ -257,13 +264,13 @@ def figure_4(sims: Simulations, folder: Path) -> Page:
         axes[1].plot(exponents, gains, "o-", ms=3, color=colour("kip"))
         axes[1].set(xlabel="Zipf exponent", ylabel="fullest partition, hash / KIP")
     page.judge(
-        "Reproduced in shape, partly",
-        f"""The gain falls from {gains[0]:.2f} at exponent 1 to {gains[-1]:.2f} at 2, where the
-        top key is the fullest partition. That KIP has most to give at moderate exponents is not
-        seen: with 35 partitions the top key already outweighs an average partition at exponent
-        1 (p1 = 7 %), and what KIP saves is the tail beside it. The paper's 1.5-2 is time of a
-        job whose cost per group is not linear (sorting, a language model), which a count of
-        rows does not show.""",
+        "Reproduced in shape",
+        f"""KIP's gain is {gains[0]:.2f} at exponent 0.6, most at
+        {exponents[gains.index(max(gains))]} ({max(gains):.2f}), and {gains[-1]:.2f} at 2, where the
+        top key is the fullest partition: a gain at moderate skew only, but at lower exponents than
+        the paper's, because with 35 partitions the top key outweighs an average partition from
+        exponent 0.9 on. The paper's 1.5-2 is time of a job whose cost per group is not linear
+        (sorting, a language model), which a count of rows does not show.""",
     )
     return page
 
@@ -271,7 +278,7 @@ def figure_4(sims: Simulations, folder: Path) -> Page:
 def figure_5(sims: Simulations, folder: Path) -> Page:
     """Over-partitioning against repartitioning."""
     page = Page("004-fig-5", "004 Fig. 5: over-partitioning, exponent 1.5")
-    seeds = (7, 8, 9)
+    seeds = (7,)
     targets = (20, 40, 80, 120, 160, 200, 280)
     command = (
         '--router "hash,kip(lambda=2),kip" --trace zipf:1.5:1000000 --batches 3 '

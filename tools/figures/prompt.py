@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-import sys
 from array import array
 from pathlib import Path
 
-from figures.page import Page, colour
+from figures.page import Page, colour, number
 from figures.simulations import Simulations
 
 # The picture's counts are not in the text: these eight meet everything that is said about them.
@@ -17,14 +16,10 @@ EXAMPLE = (113, 96, 52, 34, 29, 28, 17, 16)
 def figure_6(sims: Simulations, folder: Path) -> Page:
     """The worked example: 385 rows of 8 keys in 4 blocks."""
     page = Page("002-fig-6", "002 Fig. 6: three ways to pack 8 keys into 4 blocks")
-    file = sims.file("example-385.i32")
     ids = array("i")
     for key, count in enumerate(EXAMPLE):
         ids.extend([key] * count)
-    if sys.byteorder == "big":
-        ids.byteswap()
-    file.write_bytes(ids.tobytes())
-    near = file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file
+    trace = sims.trace("example", ids)
     packers = {
         "ffd": ("6a, first fit decreasing", "3 (K1, K2, K4)", "B4 twice the others"),
         "min_fragments": ("6b, fewest fragments", "1 (K1)", "B4 twice the others"),
@@ -33,7 +28,7 @@ def figure_6(sims: Simulations, folder: Path) -> Page:
         "hash": ("hash", "", ""),
     }
     command = (
-        f'--packer "{",".join(packers)}" --trace {near} --rows {len(ids)} --batch-rows {len(ids)} '
+        f'--packer "{",".join(packers)}" --trace {trace} --rows {len(ids)} --batch-rows {len(ids)} '
         "--targets 4"
     )
     (table,) = sims.tables([command], label="002 Fig. 6")
@@ -118,6 +113,10 @@ def figure_10(sims: Simulations, folder: Path) -> Page:
         Prompt).""",
     )
     page.commands(commands, seeds)
+    stated_bsi = {"hash": "1", "Prompt as printed": ""}
+    stated_bsi |= dict.fromkeys(("shuffle", "time", "Prompt"), "about 0")
+    stated_bci = {"hash": "best", "Prompt": "best", "shuffle": "1", "time": "bad"}
+    stated_bci |= {"Prompt as printed": ""}
     shown = {}
     for name, table in zip(data, tables, strict=True):
         best = min(cams, key=lambda c, t=table: t[c, blocks].mean("bsi"))  # type: ignore[misc]
@@ -128,33 +127,26 @@ def figure_10(sims: Simulations, folder: Path) -> Page:
             ("time", "time"),
             ("PK-2", "pk2"),
             ("PK-5", "pk5"),
-            (best.replace("cam(choices=", "cAM-").rstrip(")"), best),
+            ("cAM", best),
             ("Prompt", "prompt"),
             ("Prompt as printed", "prompt(packer=printed)"),
         ):
             m = table[p, blocks]
             bsi = m.mean("bsi") / table["hash", blocks].mean("bsi")
             bci = m.mean("bci") / table["shuffle", blocks].mean("bci")
-            shown[name, label.split("-1")[0].split("-2")[0] if "cAM" in label else label] = (
-                bsi,
-                bci,
-            )
+            shown[name, label] = (bsi, bci)
             rows.append(
                 [
                     label,
-                    {"shuffle": "about 0", "time": "about 0", "Prompt": "about 0", "hash": "1"}.get(
-                        label, "above Prompt"
-                    ),
+                    stated_bsi.get(label, "above Prompt"),
                     bsi,
-                    {"hash": "best", "Prompt": "best", "shuffle": "1", "time": "bad"}.get(
-                        label, "above hash, Prompt"
-                    ),
+                    stated_bci.get(label, "above hash, Prompt"),
                     bci,
                     m.mean("ksr"),
                     m.mean("reduce"),
                 ]
             )
-        page.heading(name)
+        page.heading(f"{name} (cAM: {best})")
         page.table(
             [
                 "packer",
@@ -181,14 +173,20 @@ def figure_10(sims: Simulations, folder: Path) -> Page:
             ax.set_xticks(range(len(labels)), labels, rotation=40, fontsize=7, ha="right")
             ax.set_title(title, fontsize=9)
         axes[0].legend(fontsize=7)
+        axes[1].set_yscale("log")
     prompt_bsi = max(shown[n, "Prompt"][0] for n in data)
     tweets, parts = (shown[n, "Prompt"][1] for n in data)
+    hashed = [shown[n, "hash"][1] for n in data]
     page.judge(
-        "Size reproduced; cardinality depends on reading Alg. 2",
-        f"""Prompt's BSI is {prompt_bsi:.4f} of hash's or less, like shuffle and time-based. Its
-        BCI is {tweets:.2f} (Tweets) and {parts:.2f} (TPC-H) of shuffle's. The printed
-        algorithm's best fit piles small remainders into few blocks, and its order is left open
-        by the paper, so its BCI says little.""",
+        "Reproduced for Prompt; hash does not have the better cardinality",
+        f"""Prompt's BSI is {number(prompt_bsi)} of hash's at most, like shuffle and time-based, and
+        its BCI the best of all: {number(tweets)} (Tweets) and {number(parts)} (TPC-H) of shuffle's.
+        Hash has a BCI of {number(hashed[0])} and {number(hashed[1])} times shuffle's, where the
+        paper has it among the best: in a stream in random order shuffle and time-based give every
+        block nearly the same number of keys; bursts of a real stream, which would spoil that, are
+        missing here
+        (likely, not tested). As printed, Alg. 2 gives the remainders of split keys to few blocks;
+        the paper leaves their order open, and on skewed data it decides the BCI.""",
     )
     return page
 

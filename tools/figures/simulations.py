@@ -7,6 +7,8 @@ import hashlib
 import json
 import os
 import shlex
+import sys
+from array import array
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -70,9 +72,14 @@ class Simulations:
         # Two bars on one line would garble each other; ours counts commands.
         os.environ["EVENKEEL_PROGRESS"] = "0"
 
-    def file(self, name: str) -> Path:
-        """A place for a trace that a figure writes itself."""
-        return self._folder / name
+    def trace(self, name: str, ids: array[int]) -> Path:
+        """Writes a figure's own trace; the name tells the content, or old results would pass."""
+        if sys.byteorder == "big":
+            ids.byteswap()
+        content = ids.tobytes()
+        file = self._folder / f"{name}-{hashlib.sha256(content).hexdigest()[:8]}.i32"
+        file.write_bytes(content)
+        return file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file
 
     def tables(
         self, commands: Sequence[str], *, seeds: Iterable[int] = (7,), label: str = ""

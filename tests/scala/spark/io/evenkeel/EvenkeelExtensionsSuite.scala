@@ -2,8 +2,7 @@
 package io.evenkeel
 
 import org.apache.spark.SPARK_VERSION
-import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.SparkSessionExtensions
+import org.apache.spark.sql.{SparkSession, SparkSessionExtensions}
 import org.scalatest.Assertion
 import org.scalatest.funsuite.AnyFunSuite
 

@@ -3,13 +3,8 @@ package io.evenkeel.bench
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.evenkeel.bench.trace.Generators
-import io.evenkeel.bench.trace.KeyWeights
-import io.evenkeel.core.Hashing
-import io.evenkeel.core.PlanningRouter
-import io.evenkeel.core.RouterContext
-import io.evenkeel.core.Routers
-import io.evenkeel.core.RoutingTally
+import io.evenkeel.bench.trace.{Generators, KeyWeights}
+import io.evenkeel.core.{Hashing, PlanningRouter, RouterContext, Routers, RoutingTally}
 
 /** The reference figures that routers with hash choices and the greedy ones have to meet, three seeds each. */
 class ChoicesAcceptanceSuite extends AnyFunSuite {

@@ -3,17 +3,11 @@ package io.evenkeel.bench
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.evenkeel.bench.sim.Fleet
-import io.evenkeel.bench.sim.Fleets
-import io.evenkeel.bench.trace.Generators
-import io.evenkeel.bench.trace.KeyWeights
-import io.evenkeel.core.Hashing
-import io.evenkeel.core.Measures
-import io.evenkeel.core.RouterContext
-import io.evenkeel.core.Routers
-import io.evenkeel.core.RoutingTally
+import io.evenkeel.bench.sim.{Fleet, Fleets}
+import io.evenkeel.bench.trace.{Generators, KeyWeights}
 import io.evenkeel.core.dalton.DaltonRouter
 import io.evenkeel.core.spec.RouterSpec
+import io.evenkeel.core.{Hashing, Measures, RouterContext, Routers, RoutingTally}
 
 /**
  * The figures an honest Dalton reaches and a sham does not: means over windows 2 to 4 and three

@@ -15,14 +15,16 @@ class SimulateOptionsSuite extends AnyFunSuite {
     val o = parse(
       "--router hash,shuffle --trace uniform --trace zipf:1.5 --targets=8 --window 500 --slide 50 " +
         "--seed 3 --sources 4 --source-split key --rows 900 --reducers 2 --json")
-    assert(o.routers.map(_.toString) == Seq("hash", "shuffle") && o.traces == Seq("uniform", "zipf:1.5"))
+    assert(
+      o.routers.map(_.toString) == Seq("hash", "shuffle") && o.traces == Seq("uniform", "zipf:1.5"))
     assert((o.targets, o.window, o.slide, o.seed, o.rows) == ((Seq(8), Some(500), 50, 3L, 900)))
     assert((o.sources, o.split, o.reducers, o.json) == ((4, SourceSplit.Key, 2, true)))
   }
 
   test("defaults are those of the help text") {
     val o = parse("--trace zipf:1.5")
-    assert((o.targets, o.window, o.slide, o.seed, o.rows) == ((Seq(64), Some(60000), 1000, 7L, 600000)))
+    assert(
+      (o.targets, o.window, o.slide, o.seed, o.rows) == ((Seq(64), Some(60000), 1000, 7L, 600000)))
     assert(o.sources == 1 && o.split == SourceSplit.Shuffle && !o.json)
     assert(parse("--trace zipf:1.5 --window all").window.isEmpty)
   }
@@ -32,7 +34,8 @@ class SimulateOptionsSuite extends AnyFunSuite {
   }
 
   test("the rivals of kip and the packers of Prompt are known beside the product's routers") {
-    val o = parse("--router kip,hash,scan,readj,redist,mixed --trace uniform --batches 20 --force-update")
+    val o =
+      parse("--router kip,hash,scan,readj,redist,mixed --trace uniform --batches 20 --force-update")
     assert(o.routers.map(_.name) == Seq("kip", "hash", "scan", "readj", "redist", "mixed"))
     assert(o.batches.contains(20) && o.forceUpdate && o.batchRows == 100000)
     assert(!parse("--trace uniform --router all").routers.exists(_.name == "scan"))

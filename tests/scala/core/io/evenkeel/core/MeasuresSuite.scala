@@ -26,7 +26,9 @@ class MeasuresSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     // Loads 10, 20, 30 scale to 0, 1/2, 1; cards 4, 2, 2 to 1, 0, 0; H = their half sums.
     val h = Measures.hybridLoads(Array(10L, 20L, 30L), Array(4L, 2L, 2L))
     assert(h.toSeq == Seq(0.5, 0.25, 0.5))
-    assert(math.abs(Measures.hybridImbalance(Array(10L, 20L, 30L), Array(4L, 2L, 2L)) - 0.25 / 3) < 1e-12)
+    assert(
+      math.abs(
+        Measures.hybridImbalance(Array(10L, 20L, 30L), Array(4L, 2L, 2L)) - 0.25 / 3) < 1e-12)
     assert(Measures.hybridLoads(Array(7L, 7L), Array(1L, 1L)).toSeq == Seq(0.0, 0.0))
   }
 
@@ -50,7 +52,8 @@ class MeasuresSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       }
       val perKey = fragments.groupBy(_._1).values.map(_.size)
       assert(tally.maxFragments == perKey.maxOption.getOrElse(0))
-      assert(tally.heaviest == rows.groupMapReduce(_._1)(_._3)(_ + _).values.maxOption.getOrElse(0L))
+      assert(
+        tally.heaviest == rows.groupMapReduce(_._1)(_._3)(_ + _).values.maxOption.getOrElse(0L))
       val perReducer = fragments.groupBy(f => Hashing.bucket(f._1, 3)).values.map(_.size)
       assert(tally.maxReducer == perReducer.maxOption.getOrElse(0))
     }

@@ -77,8 +77,7 @@ trait RouterLaws extends ScalaCheckPropertyChecks { this: AnyFunSuite =>
         damaged(at) = (damaged(at) ^ 0x40).toByte
         assertThrows[SnapshotException](fresh(context).restore(damaged))
       }
-      assertThrows[SnapshotException](
-        fresh(context).restore(Snapshot.write("another", 1)(_ => ())))
+      assertThrows[SnapshotException](fresh(context).restore(Snapshot.write("another", 1)(_ => ())))
       assertThrows[SnapshotException](fresh(context).restore(bytes.take(bytes.length - 1)))
     }
   }
@@ -94,11 +93,14 @@ trait RouterLaws extends ScalaCheckPropertyChecks { this: AnyFunSuite =>
             planner.plan()
           case _ =>
         }
-        val routed = window.grouped(slide).flatMap { rows =>
-          val out = rows.map { case (k, w) => router.route(k, w) }
-          if (rows.size == slide) router.endSlide()
-          out
-        }.toVector
+        val routed = window
+          .grouped(slide)
+          .flatMap { rows =>
+            val out = rows.map { case (k, w) => router.route(k, w) }
+            if (rows.size == slide) router.endSlide()
+            out
+          }
+          .toVector
         if (window.size == slide * router.context.slides) router.endWindow()
         routed
       }

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel
 
-import java.util.Collections
-import java.util.WeakHashMap
+import java.util.{Collections, WeakHashMap}
 
-import org.apache.spark.sql.SparkSessionExtensions
-import org.apache.spark.sql.SparkSessionExtensionsProvider
+import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvider}
 
 /**
  * What Evenkeel adds to a Spark session: the table of contents of this module.

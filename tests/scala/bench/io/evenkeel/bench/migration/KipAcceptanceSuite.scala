@@ -3,10 +3,8 @@ package io.evenkeel.bench.migration
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.evenkeel.bench.trace.Generators
-import io.evenkeel.bench.trace.KeyWeights
-import io.evenkeel.core.spec.RouterKinds
-import io.evenkeel.core.spec.SpecGrammar
+import io.evenkeel.bench.trace.{Generators, KeyWeights}
+import io.evenkeel.core.spec.{RouterKinds, SpecGrammar}
 
 /** What an honest KIP meets, over several seeds. */
 class KipAcceptanceSuite extends AnyFunSuite {

@@ -5,12 +5,8 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import io.evenkeel.core.Hashing
 import io.evenkeel.core.kip.RepartitionPolicy
-import io.evenkeel.core.spec.RouterKinds
-import io.evenkeel.core.spec.RouterSpec
-import io.evenkeel.core.spec.SpecException
-import io.evenkeel.core.spec.SpecGrammar
-import io.evenkeel.core.table.KeyHistogram
-import io.evenkeel.core.table.RoutingTable
+import io.evenkeel.core.spec.{RouterKinds, RouterSpec, SpecException, SpecGrammar}
+import io.evenkeel.core.table.{KeyHistogram, RoutingTable}
 
 class MigrationSimulationSuite extends AnyFunSuite {
   private val grammar = new SpecGrammar(RouterKinds.all ++ BaselineKinds.all)

@@ -3,9 +3,7 @@ package io.evenkeel.bench.prompt
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.evenkeel.core.prompt.BalancedPacker
-import io.evenkeel.core.prompt.BlockPlan
-import io.evenkeel.core.prompt.CountedKeys
+import io.evenkeel.core.prompt.{BalancedPacker, BlockPlan, CountedKeys}
 
 class CuttersSuite extends AnyFunSuite {
   // 385 rows, 8 keys and 4 blocks are those of 002 Fig. 5 and 6; its single counts are not in the text.

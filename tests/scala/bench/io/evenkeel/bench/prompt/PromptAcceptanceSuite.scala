@@ -3,8 +3,7 @@ package io.evenkeel.bench.prompt
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.evenkeel.bench.trace.Generators
-import io.evenkeel.bench.trace.KeyWeights
+import io.evenkeel.bench.trace.{Generators, KeyWeights}
 
 /** Figures an honest Prompt meets and hash, shuffle and two choices do not, over several seeds. */
 class PromptAcceptanceSuite extends AnyFunSuite {

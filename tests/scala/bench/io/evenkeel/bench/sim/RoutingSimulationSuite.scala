@@ -5,8 +5,8 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import io.evenkeel.bench.ProgressBar
 import io.evenkeel.bench.trace.Traces
-import io.evenkeel.core.{Hashing, RoutingTally}
 import io.evenkeel.core.spec.RouterSpec
+import io.evenkeel.core.{Hashing, RoutingTally}
 
 class RoutingSimulationSuite extends AnyFunSuite {
   private val quiet = new ProgressBar(1, "", shown = false)
@@ -98,15 +98,18 @@ class RoutingSimulationSuite extends AnyFunSuite {
     // Key 1 has 3 of 4 rows. Round robin over 2 targets: 1 on both, 2 on the second.
     val feed = SourceFeed(Seq(Array(1, 2, 1, 1)), 1, SourceSplit.Shuffle)
     val window = simulate("shuffle", feed, 2, Windowing(Some(4), 4)).windows.head
-    assert(window.topFragments == 2 && window.maxReducer == 3.0 && window.maxReducerForwarded == 2.0)
+    assert(
+      window.topFragments == 2 && window.maxReducer == 3.0 && window.maxReducerForwarded == 2.0)
   }
 
   test("the edge split deals rows by a column of its own, so a key enters at several sources") {
     val ids = Traces.load("zipf:1.5:50", 4000, 1)
     val column = Traces.load("zipf:1.5:50", 4000, 2)
     val feed = SourceFeed(Seq(ids), 4, SourceSplit.Edge, column)
-    val sourcesOfKey = ids.indices.groupMap(feed.ids(_))(feed.source).map { case (k, s) => k -> s.toSet }
-    val sourcesOfColumn = ids.indices.groupMap(column(_))(feed.source).map { case (k, s) => k -> s.toSet }
+    val sourcesOfKey =
+      ids.indices.groupMap(feed.ids(_))(feed.source).map { case (k, s) => k -> s.toSet }
+    val sourcesOfColumn =
+      ids.indices.groupMap(column(_))(feed.source).map { case (k, s) => k -> s.toSet }
     assert(sourcesOfKey.values.exists(_.size > 1))
     assert(sourcesOfColumn.values.forall(_.size == 1))
   }

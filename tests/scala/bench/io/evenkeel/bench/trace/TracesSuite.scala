@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.bench.trace
 
-import java.nio.{ByteBuffer, ByteOrder}
 import java.nio.file.Files
+import java.nio.{ByteBuffer, ByteOrder}
 import java.util.zip.GZIPOutputStream
 
 import org.scalatest.funsuite.AnyFunSuite
@@ -50,7 +50,8 @@ class TracesSuite extends AnyFunSuite {
 
   test("binary, text and compressed text files are read, at most the rows asked for") {
     val folder = Files.createTempDirectory("traces")
-    val binary = ByteBuffer.allocate(12).order(ByteOrder.LITTLE_ENDIAN).putInt(5).putInt(300).putInt(5)
+    val binary =
+      ByteBuffer.allocate(12).order(ByteOrder.LITTLE_ENDIAN).putInt(5).putInt(300).putInt(5)
     Files.write(folder.resolve("a.i32"), binary.array())
     assert(Traces.load(folder.resolve("a.i32").toString, 100, 0).toSeq == Seq(5, 300, 5))
     assert(Traces.load(folder.resolve("a.i32").toString, 2, 0).toSeq == Seq(5, 300))
@@ -63,7 +64,8 @@ class TracesSuite extends AnyFunSuite {
   }
 
   test("a trace that cannot be had is explained in one sentence") {
-    def message(text: String): String = intercept[UsageException](Traces.load(text, 10, 0)).getMessage
+    def message(text: String): String =
+      intercept[UsageException](Traces.load(text, 10, 0)).getMessage
     val empty = Files.createTempFile("empty", ".txt").toString
     assert(message("nowhere.i32") == "There is no trace file 'nowhere.i32'.")
     assert(message(empty) == s"Trace file '$empty' is empty.")

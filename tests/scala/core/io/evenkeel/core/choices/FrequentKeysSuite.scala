@@ -5,9 +5,7 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import io.evenkeel.core.Hashing
-import io.evenkeel.core.RouterContext
-import io.evenkeel.core.SplitMix64
+import io.evenkeel.core.{Hashing, RouterContext, SplitMix64}
 
 class FrequentKeysSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 

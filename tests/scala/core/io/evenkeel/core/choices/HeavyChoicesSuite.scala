@@ -6,6 +6,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import io.evenkeel.core._
 import io.evenkeel.core.choices.KeysByChoice.key
+import io.evenkeel.core.load.LeastLoaded
 
 class HeavyChoicesSuite extends AnyFunSuite with RouterLaws {
   routerLaws("dchoices")

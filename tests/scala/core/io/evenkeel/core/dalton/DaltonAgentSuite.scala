@@ -3,10 +3,8 @@ package io.evenkeel.core.dalton
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.evenkeel.core.Hashing
-import io.evenkeel.core.RouterContext
-import io.evenkeel.core.SplitMix64
 import io.evenkeel.core.spec.RouterSpec
+import io.evenkeel.core.{Hashing, RouterContext, SplitMix64}
 
 class DaltonAgentSuite extends AnyFunSuite {
   private val n = 4

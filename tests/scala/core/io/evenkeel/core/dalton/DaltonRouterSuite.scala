@@ -5,12 +5,8 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import io.evenkeel.core.Hashing
-import io.evenkeel.core.RouterContext
-import io.evenkeel.core.SnapshotException
-import io.evenkeel.core.SplitMix64
-import io.evenkeel.core.spec.RouterSpec
-import io.evenkeel.core.spec.SpecException
+import io.evenkeel.core.spec.{RouterSpec, SpecException}
+import io.evenkeel.core.{Hashing, RouterContext, SnapshotException, SplitMix64}
 
 class DaltonRouterSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 

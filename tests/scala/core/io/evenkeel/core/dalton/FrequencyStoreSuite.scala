@@ -5,8 +5,7 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import io.evenkeel.core.Hashing
-import io.evenkeel.core.SplitMix64
+import io.evenkeel.core.{Hashing, SplitMix64}
 
 class FrequencyStoreSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 

@@ -5,9 +5,8 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import io.evenkeel.core.RouterContext
-import io.evenkeel.core.SplitMix64
 import io.evenkeel.core.spec.RouterSpec
+import io.evenkeel.core.{RouterContext, SplitMix64}
 
 class QTableReducerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private val n = 4

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.dalton
 
-import java.io.ByteArrayInputStream
-import java.io.ByteArrayOutputStream
-import java.io.DataInputStream
-import java.io.DataOutputStream
+import java.io.{ByteArrayInputStream, ByteArrayOutputStream, DataInputStream, DataOutputStream}
 
 import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import io.evenkeel.core.SplitMix64
+import io.evenkeel.core.load.SlidingLoads
 
 class SlidingWindowSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private val shapes = for {
@@ -74,7 +72,7 @@ class SlidingWindowSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   test("loads are the sums over the last slides plus what others reported last") {
     forAll(shapes) { case (n, blocks, seed) =>
       val random = new SplitMix64(seed)
-      val window = new LoadWindow(n, blocks)
+      val window = new SlidingLoads(n, blocks)
       var slides = List(Array.fill(n)(0L))
       var others = Array.fill(n)(0L)
       (0 until 200).foreach { _ =>

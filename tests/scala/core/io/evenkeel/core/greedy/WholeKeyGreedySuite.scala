@@ -3,10 +3,7 @@ package io.evenkeel.core.greedy
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.evenkeel.core.PlanningRouter
-import io.evenkeel.core.RouterContext
-import io.evenkeel.core.RouterLaws
-import io.evenkeel.core.Routers
+import io.evenkeel.core.{PlanningRouter, RouterContext, RouterLaws, Routers}
 
 class WholeKeyGreedySuite extends AnyFunSuite with RouterLaws {
   routerLaws("on_greedy")

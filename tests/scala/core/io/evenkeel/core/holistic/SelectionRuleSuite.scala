@@ -3,9 +3,7 @@ package io.evenkeel.core.holistic
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.evenkeel.core.choices.HashKind
-import io.evenkeel.core.choices.PkgKind
-import io.evenkeel.core.choices.ShuffleKind
+import io.evenkeel.core.choices.{HashKind, PkgKind, ShuffleKind}
 import io.evenkeel.core.holistic.SelectionRule.Prediction
 
 class SelectionRuleSuite extends AnyFunSuite {

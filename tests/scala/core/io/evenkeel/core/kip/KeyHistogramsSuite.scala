@@ -5,12 +5,9 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import io.evenkeel.core.Hashing
-import io.evenkeel.core.LongIntMap
-import io.evenkeel.core.SplitMix64
 import io.evenkeel.core.sketch.SpaceSaving
-import io.evenkeel.core.table.KeyHistogram
-import io.evenkeel.core.table.TableRouter
+import io.evenkeel.core.table.{KeyHistogram, TableRouter}
+import io.evenkeel.core.{Hashing, LongIntMap, SplitMix64}
 
 class KeyHistogramsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private val (n, perTarget) = (4, 3)

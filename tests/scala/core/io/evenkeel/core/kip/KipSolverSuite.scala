@@ -5,13 +5,8 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import io.evenkeel.core.Hashing
-import io.evenkeel.core.RouterContext
-import io.evenkeel.core.RouterLaws
-import io.evenkeel.core.Routers
-import io.evenkeel.core.SplitMix64
-import io.evenkeel.core.table.KeyHistogram
-import io.evenkeel.core.table.RoutingTable
+import io.evenkeel.core.table.{KeyHistogram, RoutingTable}
+import io.evenkeel.core.{Hashing, RouterContext, RouterLaws, Routers, SplitMix64}
 
 class KipSolverSuite extends AnyFunSuite with ScalaCheckPropertyChecks with RouterLaws {
   routerLaws("kip")

@@ -4,8 +4,7 @@ package io.evenkeel.core.kip
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.evenkeel.core.Hashing
-import io.evenkeel.core.table.KeyHistogram
-import io.evenkeel.core.table.RoutingTable
+import io.evenkeel.core.table.{KeyHistogram, RoutingTable}
 
 class RepartitionPolicySuite extends AnyFunSuite {
   import RepartitionDecision._

@@ -4,12 +4,14 @@ package io.evenkeel.core.prompt
 import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.evenkeel.core.Hashing
-import io.evenkeel.core.PlanningRouter
-import io.evenkeel.core.RouterContext
-import io.evenkeel.core.RouterLaws
-import io.evenkeel.core.Routers
-import io.evenkeel.core.SnapshotException
+import io.evenkeel.core.{
+  Hashing,
+  PlanningRouter,
+  RouterContext,
+  RouterLaws,
+  Routers,
+  SnapshotException
+}
 
 class PromptRouterSuite extends AnyFunSuite with RouterLaws {
   routerLaws("prompt")

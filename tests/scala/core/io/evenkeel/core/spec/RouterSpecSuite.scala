@@ -76,7 +76,8 @@ class RouterSpecSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("name and options given apart, as a hint does, make the same spec") {
-    assert(grammar.parse("Sample", Seq("epsilon=0.05", "d=3")) == SampleKind(epsilon := 0.05, d := 3))
+    assert(
+      grammar.parse("Sample", Seq("epsilon=0.05", "d=3")) == SampleKind(epsilon := 0.05, d := 3))
   }
 
   test("an unknown router names the nearest one") {
@@ -89,7 +90,8 @@ class RouterSpecSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   test("an unknown option names the nearest one and lists all") {
     val e = failure("sample(epsilom=0.3)")
     assert(e.condition == "EVENKEEL_UNKNOWN_OPTION")
-    assert(e.getMessage.contains("Did you mean 'epsilon'?") && e.getMessage.contains("maxFragments"))
+    assert(
+      e.getMessage.contains("Did you mean 'epsilon'?") && e.getMessage.contains("maxFragments"))
   }
 
   test("a value out of range names the range") {

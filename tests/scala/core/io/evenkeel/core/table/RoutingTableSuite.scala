@@ -5,8 +5,7 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import io.evenkeel.core.Hashing
-import io.evenkeel.core.SnapshotException
+import io.evenkeel.core.{Hashing, SnapshotException}
 
 class RoutingTableSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 

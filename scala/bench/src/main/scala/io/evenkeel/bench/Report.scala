@@ -26,9 +26,14 @@ final class Report(json: Boolean, columns: Seq[(String, String)]) {
     }
     val widths = heads.indices.map(i => (heads(i) +: cells.map(_(i))).map(_.length).max)
     (heads +: cells).foreach { line =>
-      println(line.indices.map { i =>
-        if (i == 0) line(i).padTo(widths(i), ' ') else line(i).reverse.padTo(widths(i), ' ').reverse
-      }.mkString("  ").stripTrailing())
+      println(
+        line.indices
+          .map { i =>
+            if (i == 0) line(i).padTo(widths(i), ' ')
+            else line(i).reverse.padTo(widths(i), ' ').reverse
+          }
+          .mkString("  ")
+          .stripTrailing())
     }
   }
 }
@@ -156,7 +161,9 @@ object Report {
     "dsync" -> r.dsync)
 
   private def toJson(fields: Seq[(String, Any)]): String =
-    fields.map { case (name, value) => s""""$name": ${jsonValue(value)}""" }.mkString("{", ", ", "}")
+    fields
+      .map { case (name, value) => s""""$name": ${jsonValue(value)}""" }
+      .mkString("{", ", ", "}")
 
   private def jsonValue(value: Any): String = value match {
     case d: Double => if (d.isNaN || d.isInfinite) "null" else number(d)
@@ -166,8 +173,12 @@ object Report {
 
   /** Six significant decimals; small values keep their digits. */
   private def number(d: Double): String =
-    if (d == 0 || math.abs(d) >= 1e-3) BigDecimal(d).setScale(6, BigDecimal.RoundingMode.HALF_EVEN)
-      .bigDecimal.stripTrailingZeros.toPlainString
+    if (d == 0 || math.abs(d) >= 1e-3)
+      BigDecimal(d)
+        .setScale(6, BigDecimal.RoundingMode.HALF_EVEN)
+        .bigDecimal
+        .stripTrailingZeros
+        .toPlainString
     else d.toString
 
   private def cell(value: Any): String = value match {

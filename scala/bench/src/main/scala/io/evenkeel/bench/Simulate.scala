@@ -117,9 +117,10 @@ object Simulate {
     val trace = Traces.load(options.traces.head, rows, options.seed)
     val report = new Report(options.json, Report.packingColumns)
     for (targets <- options.targets; packer <- options.packers)
-      report.add(Report.packing(
-        PromptSimulation.run(trace, options.batchRows, targets, options.reducers, packer),
-        targets))
+      report.add(
+        Report.packing(
+          PromptSimulation.run(trace, options.batchRows, targets, options.reducers, packer),
+          targets))
     report.finish()
   }
 

@@ -88,13 +88,15 @@ object SimulateOptions {
       case _ => Some(whole("--window", 60000, 1))
     }
     val rows = whole("--rows", if (traces.exists(Traces.isFile)) Int.MaxValue / 2 else 600000, 1)
-    val defaultSlide = window.fold(math.max(1, math.min(rows, 10000000) / 100))(w => math.min(1000, w))
+    val defaultSlide =
+      window.fold(math.max(1, math.min(rows, 10000000) / 100))(w => math.min(1000, w))
     val slide = whole("--slide", defaultSlide, 1)
     window.filter(_ < slide).foreach { w =>
       throw new UsageException(s"The window ($w rows) is shorter than the slide ($slide rows).")
     }
     val seed = last("--seed").fold(7L) { text =>
-      text.toLongOption.getOrElse(throw new UsageException(s"--seed must be a whole number, not '$text'."))
+      text.toLongOption.getOrElse(
+        throw new UsageException(s"--seed must be a whole number, not '$text'."))
     }
     val json = last("--json").isDefined
     if (last("--series").isDefined && !json)

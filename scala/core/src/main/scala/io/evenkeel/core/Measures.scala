@@ -12,7 +12,8 @@ package io.evenkeel.core
  */
 object Measures {
 
-  def average(loads: Array[Long]): Double = if (loads.isEmpty) 0 else total(loads).toDouble / loads.length
+  def average(loads: Array[Long]): Double =
+    if (loads.isEmpty) 0 else total(loads).toDouble / loads.length
 
   /** (max - avg) / avg; 0 if nothing was routed. */
   def imbalance(loads: Array[Long]): Double = {

@@ -39,8 +39,7 @@ object Snapshot {
     if (bytes.length < 18) throw damaged(kind, s"only ${bytes.length} bytes")
     val in = new DataInputStream(new ByteArrayInputStream(bytes))
     if (in.readInt() != Magic) throw damaged(kind, "it does not start with the magic number")
-    val stored = new DataInputStream(
-      new ByteArrayInputStream(bytes, bytes.length - 4, 4)).readInt()
+    val stored = new DataInputStream(new ByteArrayInputStream(bytes, bytes.length - 4, 4)).readInt()
     if (stored != checksum(bytes, bytes.length - 4)) throw damaged(kind, "its checksum is wrong")
     val frame = in.readUnsignedShort()
     if (frame > FrameVersion) throw newer(kind, s"frame version $frame", FrameVersion)

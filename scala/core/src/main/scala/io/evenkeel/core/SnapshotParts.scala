@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core
 
-import java.io.DataInputStream
-import java.io.DataOutputStream
+import java.io.{DataInputStream, DataOutputStream}
 
 /** The pieces most snapshots are made of, in a form that does not depend on the order of past calls. */
 private[core] object SnapshotParts {

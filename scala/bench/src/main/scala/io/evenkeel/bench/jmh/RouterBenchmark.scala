@@ -29,12 +29,31 @@ import io.evenkeel.core.{Hashing, PlanningRouter, Router, RouterContext, Routers
 @BenchmarkMode(Array(Mode.AverageTime))
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 @Fork(1)
-@Warmup(iterations = 3, time = 1)
-@Measurement(iterations = 5, time = 1)
+@Warmup(iterations = 2, time = 1)
+@Measurement(iterations = 4, time = 1)
 class RouterBenchmark {
   import RouterBenchmark._
 
-  @Param(Array("hash"))
+  @Param(
+    Array(
+      "hash",
+      "shuffle",
+      "pkg",
+      "pkg(d=5)",
+      "potc",
+      "on_greedy",
+      "dchoices",
+      "wchoices",
+      "cm",
+      "am",
+      "cam",
+      "cam(cardinality=hll)",
+      "lm",
+      "dagreedy",
+      "dalton",
+      "kip",
+      "keel",
+      "keel_table"))
   var router: String = _
 
   @Param(Array("zipf:1.5:100000", "uniform:100000"))
@@ -53,7 +72,9 @@ class RouterBenchmark {
     subject = Routers.create(router, RouterContext(targets, SlidesPerWindow))
     subject match {
       case planner: PlanningRouter =>
-        hashes.iterator.take(math.min(planner.lookahead, WindowRows)).foreach(planner.observe(_, 1L))
+        hashes.iterator
+          .take(math.min(planner.lookahead, WindowRows))
+          .foreach(planner.observe(_, 1L))
         planner.plan()
       case _ =>
     }

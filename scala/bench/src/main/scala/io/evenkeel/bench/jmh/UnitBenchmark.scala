@@ -25,8 +25,8 @@ import org.openjdk.jmh.annotations.{
 @BenchmarkMode(Array(Mode.AverageTime))
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 @Fork(1)
-@Warmup(iterations = 3, time = 1)
-@Measurement(iterations = 5, time = 1)
+@Warmup(iterations = 2, time = 1)
+@Measurement(iterations = 4, time = 1)
 class UnitBenchmark {
 
   @Param(Array("zipf:1.5:100000", "uniform:100000"))

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.bench.migration
 
-import io.evenkeel.core.Router
-import io.evenkeel.core.RouterContext
-import io.evenkeel.core.spec.Param
-import io.evenkeel.core.spec.RouterKind
-import io.evenkeel.core.spec.RouterSpec
+import io.evenkeel.core.spec.{Param, RouterKind, RouterSpec}
 import io.evenkeel.core.table.TableRouter
+import io.evenkeel.core.{Router, RouterContext}
 
 /** A baseline of 004 §5 that the simulator can route with, from a table frozen after a sample. */
 sealed abstract class BaselineKind(name: String, summary: String)

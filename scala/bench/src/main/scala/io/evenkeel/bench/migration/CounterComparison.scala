@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.bench.migration
 
-import io.evenkeel.bench.trace.Generators
-import io.evenkeel.bench.trace.KeyWeights
-import io.evenkeel.core.Hashing
-import io.evenkeel.core.Measures
-import io.evenkeel.core.kip.HostWeights
-import io.evenkeel.core.kip.KeySample
-import io.evenkeel.core.kip.KipSolver
-import io.evenkeel.core.sketch.FrequentLongs
-import io.evenkeel.core.sketch.KeyCounter
-import io.evenkeel.core.sketch.LossyCounting
-import io.evenkeel.core.sketch.SpaceSaving
+import io.evenkeel.bench.trace.{Generators, KeyWeights}
+import io.evenkeel.core.kip.{HostWeights, KeySample, KipSolver}
+import io.evenkeel.core.sketch.{FrequentLongs, KeyCounter, LossyCounting, SpaceSaving}
 import io.evenkeel.core.table.RoutingTable
+import io.evenkeel.core.{Hashing, Measures}
 
 /**
  * How small a worker's key counter may be before KIP's balance suffers (004 §4 compares its own heuristic

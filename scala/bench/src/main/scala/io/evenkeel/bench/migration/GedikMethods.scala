@@ -2,8 +2,7 @@
 package io.evenkeel.bench.migration
 
 import io.evenkeel.core.Hashing
-import io.evenkeel.core.table.KeyHistogram
-import io.evenkeel.core.table.RoutingTable
+import io.evenkeel.core.table.{KeyHistogram, RoutingTable}
 
 /**
  * What Scan, Redist and Readj share: tracked keys get explicit targets, everything else stays with its hash,

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.bench.migration
 
-import io.evenkeel.core.Hashing
-import io.evenkeel.core.Measures
 import io.evenkeel.core.choices.HashKind
-import io.evenkeel.core.kip.KeyHistograms
-import io.evenkeel.core.kip.KipKind
-import io.evenkeel.core.kip.RepartitionPolicy
-import io.evenkeel.core.spec.RouterSpec
-import io.evenkeel.core.spec.SpecException
+import io.evenkeel.core.kip.{KeyHistograms, KipKind, RepartitionPolicy}
+import io.evenkeel.core.spec.{RouterSpec, SpecException}
 import io.evenkeel.core.table.RoutingTable
+import io.evenkeel.core.{Hashing, Measures}
 
 /**
  * How a stream is repartitioned and measured (004 §5).

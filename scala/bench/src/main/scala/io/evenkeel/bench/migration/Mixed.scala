@@ -2,8 +2,7 @@
 package io.evenkeel.bench.migration
 
 import io.evenkeel.core.Hashing
-import io.evenkeel.core.table.KeyHistogram
-import io.evenkeel.core.table.RoutingTable
+import io.evenkeel.core.table.{KeyHistogram, RoutingTable}
 
 /**
  * Fang's Mixed: rebalance by moving few keys, and keep the table of explicit routes within `A_max`.

@@ -2,9 +2,7 @@
 package io.evenkeel.bench.migration
 
 import io.evenkeel.core.kip.KeyHistograms
-import io.evenkeel.core.table.KeyHistogram
-import io.evenkeel.core.table.RoutingTable
-import io.evenkeel.core.table.TableSolver
+import io.evenkeel.core.table.{KeyHistogram, RoutingTable, TableSolver}
 
 /**
  * A method that replaces the routing table between two batches, told what the last batch looked like and

@@ -2,8 +2,7 @@
 package io.evenkeel.bench.prompt
 
 import io.evenkeel.core.LongIntMap
-import io.evenkeel.core.prompt.BlockPlan
-import io.evenkeel.core.prompt.CountedKeys
+import io.evenkeel.core.prompt.{BlockPlan, CountedKeys}
 
 /** A micro-batch and the blocks it was cut into. */
 final class Cut(val batch: CountedKeys, val plan: BlockPlan)

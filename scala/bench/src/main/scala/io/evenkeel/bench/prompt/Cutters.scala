@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.bench.prompt
 
-import io.evenkeel.core.PlanningRouter
-import io.evenkeel.core.Router
-import io.evenkeel.core.RouterContext
-import io.evenkeel.core.Routers
 import io.evenkeel.core.prompt.BlockPacker
 import io.evenkeel.core.spec.RouterSpec
+import io.evenkeel.core.{PlanningRouter, Router, RouterContext, Routers}
 
 /** Cuts one micro-batch after the other into blocks; may learn from earlier ones. */
 trait Cutter {

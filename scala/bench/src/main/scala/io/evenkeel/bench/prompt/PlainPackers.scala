@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.bench.prompt
 
-import io.evenkeel.core.prompt.BlockPacker
-import io.evenkeel.core.prompt.BlockPlan
-import io.evenkeel.core.prompt.CountedKeys
+import io.evenkeel.core.prompt.{BlockPacker, BlockPlan, CountedKeys}
 
 /**
  * First fit decreasing with fragments (002 Fig. 6a): keys by descending count, each into the first block

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.bench.prompt
 
-import io.evenkeel.core.Hashing
-import io.evenkeel.core.Measures
+import io.evenkeel.core.{Hashing, Measures}
 
 /**
  * Quality of cut micro-batches, averaged over batches (002 §3.3).

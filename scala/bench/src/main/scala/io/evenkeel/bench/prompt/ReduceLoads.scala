@@ -2,9 +2,7 @@
 package io.evenkeel.bench.prompt
 
 import io.evenkeel.core.Hashing
-import io.evenkeel.core.prompt.BucketAllocator
-import io.evenkeel.core.prompt.BucketChoice
-import io.evenkeel.core.prompt.SplitLoads
+import io.evenkeel.core.prompt.{BucketAllocator, BucketChoice, SplitLoads}
 
 /** What each reduce task receives when the map tasks of a cut batch hand on their rows uncombined. */
 object ReduceLoads {

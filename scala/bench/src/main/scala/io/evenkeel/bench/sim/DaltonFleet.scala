@@ -4,9 +4,7 @@ package io.evenkeel.bench.sim
 import scala.collection.mutable
 
 import io.evenkeel.core.RouterContext
-import io.evenkeel.core.dalton.DaltonAgent
-import io.evenkeel.core.dalton.GlobalTable
-import io.evenkeel.core.dalton.QTableReducer
+import io.evenkeel.core.dalton.{DaltonAgent, GlobalTable, QTableReducer}
 import io.evenkeel.core.spec.RouterSpec
 
 /**

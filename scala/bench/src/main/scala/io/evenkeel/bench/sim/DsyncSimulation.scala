@@ -3,9 +3,9 @@ package io.evenkeel.bench.sim
 
 import scala.collection.mutable
 
-import io.evenkeel.core.{Hashing, RouterContext}
 import io.evenkeel.core.dalton.{DaltonAgent, GlobalTable, QTableReducer}
 import io.evenkeel.core.spec.RouterSpec
+import io.evenkeel.core.{Hashing, RouterContext}
 
 /** A round of Dalton's agents: when it ended, how long its reply takes, and the DSYNC it asks for. */
 final case class DsyncRound(row: Long, replyDelay: Int, dsync: Long)

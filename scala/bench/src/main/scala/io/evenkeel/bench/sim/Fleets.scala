@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.bench.sim
 
-import io.evenkeel.core.{RouterContext, Routers}
 import io.evenkeel.core.choices.{SharedLoads, SharesLoads}
 import io.evenkeel.core.dalton.{DaltonKind, HeavyKeys}
 import io.evenkeel.core.keel.{KeelKind, KeelRouter}
 import io.evenkeel.core.spec.RouterSpec
 import io.evenkeel.core.table.TableRouter
+import io.evenkeel.core.{RouterContext, Routers}
 
 /** The one factory of fleets: which kinds of router talk to each other, and how. */
 object Fleets {
@@ -19,11 +19,7 @@ object Fleets {
     spec.kind == DaltonKind && spec(DaltonKind.sync) && !spec(DaltonKind.mode) &&
       spec(DaltonKind.heavy) == HeavyKeys.Threshold
 
-  private def unsynchronised(
-      spec: RouterSpec,
-      targets: Int,
-      slides: Int,
-      sources: Int): Fleet = {
+  private def unsynchronised(spec: RouterSpec, targets: Int, slides: Int, sources: Int): Fleet = {
     val routers =
       Array.tabulate(sources)(s => Routers.create(spec, RouterContext(targets, slides, s, sources)))
     val loads = new SharedLoads(targets)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.bench.sim
 
-import io.evenkeel.core.keel.KeelRouter
-import io.evenkeel.core.keel.KeelSync
+import io.evenkeel.core.keel.{KeelRouter, KeelSync}
 
 /** KEEL sources that share one table of sets, renewed at the end of every slide. */
 final class KeelFleet(routers: Array[KeelRouter]) extends Fleet {

@@ -4,8 +4,8 @@ package io.evenkeel.bench.sim
 import java.lang.management.ManagementFactory
 
 import io.evenkeel.bench.ProgressBar
-import io.evenkeel.core.{Hashing, RoutingTally}
 import io.evenkeel.core.spec.RouterSpec
+import io.evenkeel.core.{Hashing, RoutingTally}
 
 /** How long a window is: a number of rows, or everything since the start (003 Table II). */
 final case class Windowing(window: Option[Int], slide: Int) {

@@ -46,10 +46,11 @@ object SourceFeed {
       }
     } else interleaved(traces, sources)
 
-  private def byHash(ids: Array[Int], column: Array[Int], sources: Int): SourceFeed = new SourceFeed(
-    ids,
-    row => Hashing.choice(Hashing.ofId(column(row).toLong), SplitChoice, sources),
-    sources)
+  private def byHash(ids: Array[Int], column: Array[Int], sources: Int): SourceFeed =
+    new SourceFeed(
+      ids,
+      row => Hashing.choice(Hashing.ofId(column(row).toLong), SplitChoice, sources),
+      sources)
 
   private def interleaved(traces: Seq[Array[Int]], sources: Int): SourceFeed = {
     val perSource = traces.zipWithIndex.map { case (t, i) =>

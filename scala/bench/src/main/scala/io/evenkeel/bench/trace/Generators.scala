@@ -13,7 +13,11 @@ import io.evenkeel.core.SplitMix64
  */
 object Generators {
 
-  def stationary(weights: Array[Double], rows: Int, seed: Long, scramble: Boolean = true): Array[Int] = {
+  def stationary(
+      weights: Array[Double],
+      rows: Int,
+      seed: Long,
+      scramble: Boolean = true): Array[Int] = {
     val cdf = cumulated(weights)
     val ids = if (scramble) permutation(seed, weights.length) else null
     Array.tabulate(rows) { i =>

@@ -2,9 +2,9 @@
 package io.evenkeel.bench.trace
 
 import java.io.{BufferedReader, InputStreamReader}
-import java.nio.{ByteBuffer, ByteOrder}
 import java.nio.charset.StandardCharsets
 import java.nio.file.{Files, Path, Paths}
+import java.nio.{ByteBuffer, ByteOrder}
 import java.util.zip.GZIPInputStream
 
 import scala.collection.mutable

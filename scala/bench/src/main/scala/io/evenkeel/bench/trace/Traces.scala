@@ -83,7 +83,10 @@ object Traces {
         Generators.drifting(KeyWeights.zipf(keys(1), number(0)), rows, keys(2, 20000), seed)
       case "lognormal" =>
         atMost(3)
-        Generators.stationary(KeyWeights.logNormal(keys(2, 1 << 19), number(0), number(1)), rows, seed)
+        Generators.stationary(
+          KeyWeights.logNormal(keys(2, 1 << 19), number(0), number(1)),
+          rows,
+          seed)
       case "sequence" =>
         atMost(1)
         val size = keys(0)
@@ -91,7 +94,8 @@ object Traces {
       case "ln1" => generate("lognormal", Seq("1.789", "2.366"), rows, seed)
       case "ln2" => generate("lognormal", Seq("2.245", "1.133", "4096"), rows, seed)
       case other =>
-        val set = dataSets.collectFirst { case (n, d) if n == other => d }.getOrElse(throw unknown(name))
+        val set =
+          dataSets.collectFirst { case (n, d) if n == other => d }.getOrElse(throw unknown(name))
         atMost(0)
         Generators.stationary(KeyWeights.zipfWithTopShare(set.keys, set.topShare), rows, seed)
     }
@@ -128,7 +132,8 @@ object Traces {
   }
 
   private def unknown(name: String): UsageException = {
-    val names = generators.map(_.takeWhile(c => c.isLetter)) ++ dataSets.map(_._1) ++ Seq("ln1", "ln2")
+    val names =
+      generators.map(_.takeWhile(c => c.isLetter)) ++ dataSets.map(_._1) ++ Seq("ln1", "ln2")
     val nearest = Nearest(name, names).fold("")(n => s" Did you mean '$n'?")
     new UsageException(
       s"There is no trace '$name'.$nearest Give a file or one of ${names.mkString(", ")}.")

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.choices
 
-import io.evenkeel.core.Hashing
-import io.evenkeel.core.LongIntMap
+import io.evenkeel.core.load.LeastLoaded
+import io.evenkeel.core.{Hashing, LongIntMap}
 
 /**
  * The hash targets of keys with many choices, as bit sets, so that `d` hashes are not computed per row.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.choices
 
-import io.evenkeel.core.{Hashing, Router, RouterContext, Snapshot}
 import io.evenkeel.core.spec.{Param, RouterKind, RouterSpec}
+import io.evenkeel.core.{Hashing, Router, RouterContext, Snapshot}
 
 /** `hash`: one hash, one target per key. What plain Spark does. */
 object HashKind extends RouterKind("hash", "one hash, one target per key (plain Spark)") {
@@ -20,5 +20,6 @@ final class HashRouter(val context: RouterContext) extends Router {
 
   override def snapshot(): Array[Byte] = Snapshot.write(HashKind.name, 1)(_ => ())
 
-  override def restore(bytes: Array[Byte]): Unit = Snapshot.read(HashKind.name, 1, bytes)((_, _) => ())
+  override def restore(bytes: Array[Byte]): Unit =
+    Snapshot.read(HashKind.name, 1, bytes)((_, _) => ())
 }

@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.choices
 
-import io.evenkeel.core.LongIntMap
-import io.evenkeel.core.Router
-import io.evenkeel.core.RouterContext
-import io.evenkeel.core.Snapshot
-import io.evenkeel.core.SnapshotParts
-import io.evenkeel.core.spec.Param
-import io.evenkeel.core.spec.RouterKind
-import io.evenkeel.core.spec.RouterSpec
+import io.evenkeel.core.spec.{Param, RouterKind, RouterSpec}
+import io.evenkeel.core.{LongIntMap, Router, RouterContext, Snapshot, SnapshotParts}
 
 /** `potc`: power of two choices without splitting. */
 object PotcKind

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.choices
 
-import io.evenkeel.core.Hashing
-import io.evenkeel.core.Router
-import io.evenkeel.core.RouterContext
-import io.evenkeel.core.Snapshot
-import io.evenkeel.core.SnapshotParts
+import io.evenkeel.core.{Hashing, Router, RouterContext, Snapshot, SnapshotParts}
 
 /**
  * Partial key grouping for a source that can see the true loads: on every row (`global`), or every `probe`

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.choices
 
-import io.evenkeel.core.{Router, RouterContext, Snapshot}
 import io.evenkeel.core.spec.{Param, RouterKind, RouterSpec}
+import io.evenkeel.core.{Router, RouterContext, Snapshot}
 
 /** `shuffle`: round robin. */
 object ShuffleKind extends RouterKind("shuffle", "round robin, every key on every target") {

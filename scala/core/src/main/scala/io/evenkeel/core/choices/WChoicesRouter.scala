@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.choices
 
-import io.evenkeel.core.Router
-import io.evenkeel.core.RouterContext
-import io.evenkeel.core.Snapshot
-import io.evenkeel.core.SnapshotParts
-import io.evenkeel.core.spec.Param
-import io.evenkeel.core.spec.RouterKind
-import io.evenkeel.core.spec.RouterSpec
+import io.evenkeel.core.load.LeastLoaded
+import io.evenkeel.core.spec.{Param, RouterKind, RouterSpec}
+import io.evenkeel.core.{Router, RouterContext, Snapshot, SnapshotParts}
 
 /** `wchoices`: all targets for heavy keys, two for the others. */
 object WChoicesKind

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.dalton
 
-import java.io.DataInputStream
-import java.io.DataOutputStream
+import java.io.{DataInputStream, DataOutputStream}
 
-import io.evenkeel.core.Hashing
-import io.evenkeel.core.RouterContext
-import io.evenkeel.core.SplitMix64
+import io.evenkeel.core.load.SlidingLoads
 import io.evenkeel.core.spec.RouterSpec
+import io.evenkeel.core.{Hashing, RouterContext, SplitMix64}
 
 /**
  * The learner behind every form of Dalton: Q rows of the heavy keys, their fragments, the targets'
@@ -41,7 +39,7 @@ private[dalton] final class Bandit(spec: RouterSpec, context: RouterContext, sli
   val slots = new HeavySlots(Bandit.capacity(n, spec(DaltonKind.heavy)))
   val table = new QTable(n, spec(DaltonKind.gamma))
   val fragments = new FragmentWindow(n, blocks)
-  val loads = new LoadWindow(n, blocks)
+  val loads = new SlidingLoads(n, blocks)
   private var deferred: PendingRewards = null
 
   def bytes: Long = slots.bytes + table.bytes + fragments.bytes + loads.bytes

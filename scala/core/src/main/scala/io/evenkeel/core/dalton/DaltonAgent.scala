@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.dalton
 
-import io.evenkeel.core.Router
-import io.evenkeel.core.RouterContext
-import io.evenkeel.core.Snapshot
 import io.evenkeel.core.spec.RouterSpec
+import io.evenkeel.core.{Router, RouterContext, Snapshot}
 
 /**
  * One of several Dalton partitioners that learn together (000 §4.1, Alg. 2): the partitioner's

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.dalton
 
-import io.evenkeel.core.Hashing
-import io.evenkeel.core.PlanningRouter
-import io.evenkeel.core.RouterContext
-import io.evenkeel.core.Snapshot
 import io.evenkeel.core.spec.RouterSpec
+import io.evenkeel.core.{Hashing, PlanningRouter, RouterContext, Snapshot}
 
 /**
  * Dalton for micro-batches (000 §3.4): a batch is counted whole before its first row is routed, so

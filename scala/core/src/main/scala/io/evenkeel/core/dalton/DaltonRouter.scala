@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.dalton
 
-import io.evenkeel.core.Hashing
-import io.evenkeel.core.Router
-import io.evenkeel.core.RouterContext
-import io.evenkeel.core.Snapshot
 import io.evenkeel.core.spec.RouterSpec
+import io.evenkeel.core.{Hashing, Router, RouterContext, Snapshot}
 
 /**
  * Dalton (000 Alg. 1): the few keys with at least an n-th of the load are split by a contextual

@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.greedy
 
-import io.evenkeel.core.Hashing
-import io.evenkeel.core.Router
-import io.evenkeel.core.RouterContext
-import io.evenkeel.core.Snapshot
 import io.evenkeel.core.choices.HeadKeys
-import io.evenkeel.core.choices.LeastLoaded
-import io.evenkeel.core.choices.TargetHeap
-import io.evenkeel.core.spec.Param
-import io.evenkeel.core.spec.RouterKind
-import io.evenkeel.core.spec.RouterSpec
+import io.evenkeel.core.load.{LeastLoaded, SlidingLoads, TargetHeap}
+import io.evenkeel.core.spec.{Param, RouterKind, RouterSpec}
+import io.evenkeel.core.{Hashing, Router, RouterContext, Snapshot}
 
 /** `dagreedy`: heavy keys by a score of load and fragmentation, the tail by hash. */
 object DaGreedyKind
@@ -59,7 +53,7 @@ object DaGreedyKind
 final class DaGreedyRouter(val context: RouterContext, theta: Double, fragmentation: Double)
     extends Router {
   private val n = context.targets
-  private val window = new WindowLoads(context)
+  private val window = new SlidingLoads(n, context.slides)
   private val loads = window.loads
   private val all = new LeastLoaded(loads)
   private val head = new HeadKeys(context, theta)
@@ -82,12 +76,15 @@ final class DaGreedyRouter(val context: RouterContext, theta: Double, fragmentat
   private def place(set: TargetHeap): Int = {
     if (set.size == 0) set.add(all.target, window.slide)
     else {
-      val gain = window.excess(set.least()) - window.excess(all.target)
+      val gain = excess(set.least()) - excess(all.target)
       if (gain <= 0 || gain <= price * window.total) set.markTop(window.slide)
       else set.add(all.target, window.slide)
     }
     set.member(0)
   }
+
+  /** By how much a target exceeds the average, times the number of targets; 0 if it does not. */
+  private def excess(target: Int): Long = math.max(0L, loads(target) * n - window.total)
 
   // Differs from the paper: a fragment of a light key is dearer, since it moves less load. Without this,
   // light keys scatter to even out what one heavy key could.

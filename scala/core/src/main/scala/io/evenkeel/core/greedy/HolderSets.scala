@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.greedy
 
-import java.io.DataInputStream
-import java.io.DataOutputStream
+import java.io.{DataInputStream, DataOutputStream}
 
-import io.evenkeel.core.LongIntMap
-import io.evenkeel.core.SnapshotException
-import io.evenkeel.core.choices.TargetHeap
+import io.evenkeel.core.load.TargetHeap
+import io.evenkeel.core.{LongIntMap, SnapshotException}
 
 /**
  * Which targets hold a key in the sliding window, for up to `capacity` keys.

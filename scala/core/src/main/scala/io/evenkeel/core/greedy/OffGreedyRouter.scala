@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.greedy
 
-import io.evenkeel.core.LongIntMap
-import io.evenkeel.core.PlanningRouter
-import io.evenkeel.core.Router
-import io.evenkeel.core.RouterContext
-import io.evenkeel.core.Snapshot
-import io.evenkeel.core.SnapshotParts
-import io.evenkeel.core.choices.LeastLoaded
-import io.evenkeel.core.spec.Param
-import io.evenkeel.core.spec.RouterKind
-import io.evenkeel.core.spec.RouterSpec
+import io.evenkeel.core.load.LeastLoaded
+import io.evenkeel.core.spec.{Param, RouterKind, RouterSpec}
+import io.evenkeel.core.{LongIntMap, PlanningRouter, Router, RouterContext, Snapshot, SnapshotParts}
 
 /** `off_greedy`: whole keys, heaviest first, to the least loaded target. */
 object OffGreedyKind

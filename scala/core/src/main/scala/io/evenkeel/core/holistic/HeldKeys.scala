@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.holistic
 
-import java.io.DataInputStream
-import java.io.DataOutputStream
+import java.io.{DataInputStream, DataOutputStream}
 
-import io.evenkeel.core.LongIntMap
-import io.evenkeel.core.SnapshotParts
 import io.evenkeel.core.sketch.HyperLogLogs
+import io.evenkeel.core.{LongIntMap, SnapshotParts}
 
 /** How the distinct keys of a target are counted (001 §3.2). */
 sealed trait Cardinality

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.holistic
 
-import io.evenkeel.core.Hashing
-import io.evenkeel.core.Router
-import io.evenkeel.core.RouterContext
-import io.evenkeel.core.Snapshot
-import io.evenkeel.core.SnapshotParts
+import io.evenkeel.core.{Hashing, Router, RouterContext, Snapshot, SnapshotParts}
 
 /**
  * The routers of 001: each key has `d` hash targets, and rows, distinct keys or both decide between them.

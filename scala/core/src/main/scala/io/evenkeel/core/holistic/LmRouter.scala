@@ -2,7 +2,7 @@
 package io.evenkeel.core.holistic
 
 import io.evenkeel.core.RouterContext
-import io.evenkeel.core.choices.LeastLoaded
+import io.evenkeel.core.load.LeastLoaded
 
 /**
  * Hybrid load (001 Alg. 5, Eq. 7-9): the candidate with the least `H = p L' + (1 - p) C'`, where rows `L`

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.kip
 
-import io.evenkeel.core.Hashing
-import io.evenkeel.core.LongIntMap
 import io.evenkeel.core.table.KeyHistogram
+import io.evenkeel.core.{Hashing, LongIntMap}
 
 /**
  * Histograms of the same hosts added up: what the master does with the workers' samples (004 §4).

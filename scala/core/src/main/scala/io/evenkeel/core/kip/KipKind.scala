@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.kip
 
-import io.evenkeel.core.Router
-import io.evenkeel.core.RouterContext
-import io.evenkeel.core.spec.Param
-import io.evenkeel.core.spec.RouterKind
-import io.evenkeel.core.spec.RouterSpec
+import io.evenkeel.core.spec.{Param, RouterKind, RouterSpec}
 import io.evenkeel.core.table.TableRouter
+import io.evenkeel.core.{Router, RouterContext}
 
 /** `kip`: whole keys, the heavy ones with homes of their own, from a table frozen after a sample. */
 object KipKind extends RouterKind("kip", "keys stay whole, heavy ones get explicit homes (004)") {

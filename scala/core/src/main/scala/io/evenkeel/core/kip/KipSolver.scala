@@ -2,9 +2,7 @@
 package io.evenkeel.core.kip
 
 import io.evenkeel.core.Hashing
-import io.evenkeel.core.table.KeyHistogram
-import io.evenkeel.core.table.RoutingTable
-import io.evenkeel.core.table.TableSolver
+import io.evenkeel.core.table.{KeyHistogram, RoutingTable, TableSolver}
 
 /**
  * The Key Isolator Partitioner: a routing table that balances whole keys and moves as few as it can.

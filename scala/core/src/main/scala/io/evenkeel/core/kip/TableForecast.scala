@@ -2,8 +2,7 @@
 package io.evenkeel.core.kip
 
 import io.evenkeel.core.Hashing
-import io.evenkeel.core.table.KeyHistogram
-import io.evenkeel.core.table.RoutingTable
+import io.evenkeel.core.table.{KeyHistogram, RoutingTable}
 
 /** What a table would do to a stream with the given histogram. Tables whose lists have one entry only. */
 object TableForecast {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.prompt
 
-import io.evenkeel.core.Hashing
-import io.evenkeel.core.PlanningRouter
-import io.evenkeel.core.Router
-import io.evenkeel.core.RouterContext
-import io.evenkeel.core.Snapshot
-import io.evenkeel.core.SnapshotException
-import io.evenkeel.core.spec.Param
-import io.evenkeel.core.spec.RouterKind
-import io.evenkeel.core.spec.RouterSpec
+import io.evenkeel.core.spec.{Param, RouterKind, RouterSpec}
+import io.evenkeel.core.{
+  Hashing,
+  PlanningRouter,
+  Router,
+  RouterContext,
+  Snapshot,
+  SnapshotException
+}
 
 /** `prompt`: counts a micro-batch, then cuts it into equal blocks. */
 object PromptKind extends RouterKind("prompt", "equal blocks of a counted micro-batch (Prompt)") {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.sketch
 
-import org.apache.datasketches.frequencies.ErrorType
-import org.apache.datasketches.frequencies.LongsSketch
+import org.apache.datasketches.frequencies.{ErrorType, LongsSketch}
 import org.apache.datasketches.memory.Memory
 
 import io.evenkeel.core.Snapshot

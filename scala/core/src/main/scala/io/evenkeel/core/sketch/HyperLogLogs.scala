@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.sketch
 
-import java.io.DataInputStream
-import java.io.DataOutputStream
+import java.io.{DataInputStream, DataOutputStream}
 
-import io.evenkeel.core.Hashing
-import io.evenkeel.core.SnapshotParts
+import io.evenkeel.core.{Hashing, SnapshotParts}
 
 /**
  * A row of HyperLogLog counters, one per target, with estimates kept up to date in O(1).

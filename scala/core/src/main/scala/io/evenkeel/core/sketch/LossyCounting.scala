@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.sketch
 
-import io.evenkeel.core.LongIntMap
-import io.evenkeel.core.Snapshot
+import io.evenkeel.core.{LongIntMap, Snapshot}
 
 /**
  * Lossy Counting (Manku and Motwani, VLDB 2002) with weights: the stream is cut into buckets of weight

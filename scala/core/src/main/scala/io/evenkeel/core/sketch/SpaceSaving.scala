@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.sketch
 
-import io.evenkeel.core.LongIntMap
-import io.evenkeel.core.Snapshot
+import io.evenkeel.core.{LongIntMap, Snapshot}
 
 /**
  * SpaceSaving (Metwally et al., ICDT 2005) with weights: `capacity` counters, and a key that is not held

@@ -78,8 +78,8 @@ object Param {
           .getOrElse(throw new IllegalArgumentException(s"$name has no word for $value")))
 
   /** A value with a notation of its own, such as `top(8)`. */
-  def custom[T](name: String, default: T, allowed: String, doc: String)(
-      read: String => Option[T])(print: T => String): Param[T] =
+  def custom[T](name: String, default: T, allowed: String, doc: String)(read: String => Option[T])(
+      print: T => String): Param[T] =
     new Param[T](name, default, allowed, doc, read, print)
 
   private def number(v: Double): String =

@@ -36,6 +36,5 @@ object RouterKinds {
     PromptKind,
     KipKind,
     KeelKind,
-    KeelTableKind
-  )
+    KeelTableKind)
 }

@@ -40,9 +40,12 @@ final class SpecGrammar(val kinds: Seq[RouterKind]) {
       val value = option.substring(eq + 1).trim
       param.setting(value).getOrElse(throw SpecErrors.badValue(param.name, value, param.allowed))
     }
-    parsed.groupBy(_.param.name).collectFirst { case (name, twice) if twice.size > 1 => name }.foreach {
-      name => throw SpecErrors.givenTwice(kind, name)
-    }
+    parsed
+      .groupBy(_.param.name)
+      .collectFirst { case (name, twice) if twice.size > 1 => name }
+      .foreach { name =>
+        throw SpecErrors.givenTwice(kind, name)
+      }
     kind(parsed: _*)
   }
 

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.table
 
-import java.io.DataInputStream
-import java.io.DataOutputStream
+import java.io.{DataInputStream, DataOutputStream}
 
-import io.evenkeel.core.LongIntMap
-import io.evenkeel.core.Snapshot
+import io.evenkeel.core.{LongIntMap, Snapshot}
 
 /**
  * Where every key goes, as a value: heavy keys have a list of targets each, every other key goes to its

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.table
 
-import io.evenkeel.core.Hashing
-import io.evenkeel.core.LongIntMap
-import io.evenkeel.core.PlanningRouter
-import io.evenkeel.core.RouterContext
-import io.evenkeel.core.Snapshot
-import io.evenkeel.core.SplitMix64
+import io.evenkeel.core.{Hashing, LongIntMap, PlanningRouter, RouterContext, Snapshot, SplitMix64}
 
 /** Turns a histogram and the table in force into the next table. A pure function. */
 trait TableSolver {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.evenkeel.core.choices
+package io.evenkeel.core.load
 
 /**
  * A set of targets that knows its least loaded member without a scan, over loads that others raise.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.evenkeel.core.choices
+package io.evenkeel.core.load
 
 /**
  * The least loaded of all targets, always at hand: a tournament in which every inner node knows the winner

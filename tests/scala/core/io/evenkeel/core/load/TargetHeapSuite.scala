@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.evenkeel.core.choices
+package io.evenkeel.core.load
 
 import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
