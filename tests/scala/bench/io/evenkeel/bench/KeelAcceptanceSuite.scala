@@ -95,16 +95,22 @@ class KeelAcceptanceSuite extends AnyFunSuite {
   // Windows that hot keys come and go within at odd places: just above the goal.
   online("new hot keys every 33k rows", drifting(33000, 300000), 64, 0.13, 1.065)
 
-  Seq(20000, 100000).foreach { every =>
-    test(s"keel, new hot keys every $every rows: less imbalance than dagreedy, no more fragments") {
-      Seq(48, 96).foreach { n =>
+  // At 100k the first window with new keys is not filled yet; at n 48 the two are level there.
+  Seq(20000 -> 0.0, 100000 -> 0.002).foreach { case (every, more) =>
+    test(
+      s"keel, new hot keys every $every rows: I below 0.6 of dagreedy's, fragments at most $more above") {
+      // Seeds that had no part in choosing the constants.
+      val seeds = Seq(11L, 12L, 13L)
+      Seq(48, 64, 96).foreach { n =>
         val found = seeds.map { s =>
           val trace = drifting(every, 300000)(s)
           (figures("keel", trace, n, 1), figures("dagreedy", trace, n, 1))
         }
         val (ours, theirs) = found.unzip
         assert(ours.map(_._1).sum < 0.6 * theirs.map(_._1).sum, s"n $n, seeds $seeds: $found")
-        assert(ours.map(_._2).sum <= theirs.map(_._2).sum, s"n $n, seeds $seeds: $found")
+        assert(
+          ours.map(_._2).sum <= theirs.map(_._2).sum + more * seeds.size,
+          s"n $n, seeds $seeds: $found")
       }
     }
   }

@@ -11,9 +11,9 @@ import java.io.{DataInputStream, DataOutputStream}
  *
  * '''Filling''', for a stream whose heavy keys are new ones all the time: loads start at zero with the
  * window, and the limit is what a target may hold at the window's ''end'', by the weight of the window
- * before, less what the tail will still bring. Around the average, the holes that expired rows leave on
- * all targets alike would tear each new key to pieces. Of the room for heavy keys only `Head` is open at
- * the start, for the sake of the keys to come.
+ * before, less what the tail will still bring. Around the average, each new key would have to fit into the
+ * small holes that expired rows leave on all targets. Of the room for heavy keys only `Head` is open at the
+ * start, for the sake of the keys to come.
  *
  * {{{
  * window of 100 rows per target, 20 of them tail, slack 0.1 (0.07 is in force), half of it passed:
