@@ -65,6 +65,9 @@ final class RoutingTable private (
     if (slot < 0) Array.emptyIntArray else lists.slice(starts(slot), starts(slot + 1))
   }
 
+  /** Whether any key has more than one target; if not, spread values do not matter. */
+  val splits: Boolean = lists.length > keys.length
+
   /** Whether this is plain hashing: no heavy key, and host `h` at target `h % targets`. */
   def isPlain: Boolean =
     keys.isEmpty && hostTargets.indices.forall(h => hostTargets(h) == h % targets)

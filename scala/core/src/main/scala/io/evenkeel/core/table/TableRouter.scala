@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.table
 
-import io.evenkeel.core.{Hashing, LongIntMap, PlanningRouter, RouterContext, Snapshot, SplitMix64}
+import io.evenkeel.core.{Hashing, LongIntMap, PlanningRouter, RouterContext, Snapshot, SnapshotParts, SplitMix64}
 
 /** Turns a histogram and the table in force into the next table. A pure function. */
 trait TableSolver {
@@ -38,11 +38,9 @@ final class TableRouter(
 
   override def lookahead: Int = if (planned) 0 else sample
 
-  override def observe(keyHash: Long, weight: Long): Unit = {
-    // Counts are Int; a weight beyond that would be a single row heavier than two billion.
-    counts.add(keyHash, math.min(weight, Int.MaxValue.toLong).toInt)
-    ()
-  }
+  override def observe(keyHash: Long, weight: Long): Unit =
+    // Counts are Int, which a sample of heavy weights may exceed: the key is heaviest anyway.
+    counts.put(keyHash, math.min(Int.MaxValue.toLong, counts.getOrElse(keyHash, 0) + weight).toInt)
 
   /** Everything observed so far, for a driver that merges several sources. */
   def observed: LongIntMap = counts
@@ -64,11 +62,10 @@ final class TableRouter(
   def solve(counts: LongIntMap): RoutingTable =
     solver.solve(TableRouter.histogram(counts, n, hostsPerTarget, heavyKeys), table)
 
-  override def route(keyHash: Long, weight: Long): Int =
-    table.lookup(
-      keyHash,
-      Hashing.host(keyHash, n, hostsPerTarget),
-      (random.nextLong() >>> 33).toInt)
+  override def route(keyHash: Long, weight: Long): Int = {
+    val spread = if (table.splits) (random.nextLong() >>> 33).toInt else 0
+    table.lookup(keyHash, Hashing.host(keyHash, n, hostsPerTarget), spread)
+  }
 
   override def snapshot(): Array[Byte] = Snapshot.write(name, 1) { out =>
     out.writeBoolean(planned)
@@ -76,19 +73,14 @@ final class TableRouter(
     val bytes = table.toBytes
     out.writeInt(bytes.length)
     out.write(bytes)
-    out.writeInt(counts.size)
-    counts.sortedKeys.foreach { k =>
-      out.writeLong(k)
-      out.writeInt(counts.getOrElse(k, 0))
-    }
+    SnapshotParts.writeMap(out, counts)
   }
 
   override def restore(bytes: Array[Byte]): Unit = Snapshot.read(name, 1, bytes) { (_, in) =>
     planned = in.readBoolean()
     random.state = in.readLong()
     table = RoutingTable.fromBytes(in.readNBytes(in.readInt()))
-    counts.clear()
-    (0 until in.readInt()).foreach(_ => counts.put(in.readLong(), in.readInt()))
+    SnapshotParts.readMap(in, counts)
   }
 }
 
