@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.keel
 
+import io.evenkeel.core.load.TargetHeap
 import io.evenkeel.core.table.RoutingTable
 import io.evenkeel.core.{Hashing, Router, RouterContext, Snapshot}
 
@@ -36,7 +37,7 @@ final class KeelRouter private[keel] (val context: RouterContext, settings: Keel
 
   private val window = new WindowLoads(n, context.slides)
   private val loads = window.loads
-  private val least = new LeastLoaded(loads)
+  private val targetsByLoad = TargetHeap.ofAll(loads)
   private val tail = new TailLoads(n, context.slides)
   private val cells = new Array[Long](sketchWidth(n))
   private val sets = new TargetSets(settings.capacity)
@@ -118,7 +119,7 @@ final class KeelRouter private[keel] (val context: RouterContext, settings: Keel
       sets.misses(slot) += 1
       if (sets.misses(slot) * Probes >= size) {
         sets.misses(slot) = 0
-        val more = if (settings.growLeast) least.min() else nextAlongHash(slot, keyHash)
+        val more = if (settings.growLeast) targetsByLoad.least() else nextAlongHash(slot, keyHash)
         if (more >= 0 && loads(more) < load) {
           best = sets.indexOf(slot, more)
           if (best < 0) best = sets.include(slot, more, window.slide)
@@ -176,7 +177,7 @@ final class KeelRouter private[keel] (val context: RouterContext, settings: Keel
     gauge.endSlide(sets)
     tail.endSlide()
     window.endSlide()
-    least.rebuild()
+    targetsByLoad.refresh()
     if (window.slide % context.slides == 0) java.util.Arrays.fill(cells, 0L)
     renew()
   }
@@ -187,7 +188,7 @@ final class KeelRouter private[keel] (val context: RouterContext, settings: Keel
     if (gauge.drifting && weight > 0) {
       limits.fill(weight, tail.loads.sum)
       window.clear()
-      least.rebuild()
+      targetsByLoad.refresh()
     } else limits.slide()
     renew()
   }
@@ -250,7 +251,7 @@ final class KeelRouter private[keel] (val context: RouterContext, settings: Keel
       renewAt = in.readLong()
       java.util.Arrays.fill(cells, 0L)
       (0 until in.readInt()).foreach(_ => cells(in.readInt()) = in.readLong())
-      least.rebuild()
+      targetsByLoad.refresh()
   }
 }
 

@@ -55,6 +55,9 @@ private[core] final class TargetHeap(loads: Array[Long], initialCapacity: Int) {
   /** Marks the member that `least` returned, or the one that `add` put on top. */
   def markTop(mark: Int): Unit = marks(0) = mark
 
+  /** Reads all loads anew. */
+  def refresh(): Unit = refresh(Int.MinValue)
+
   /** Drops every member marked below `oldest` and reads all loads anew. */
   def refresh(oldest: Int): Unit = {
     var kept = 0
@@ -111,5 +114,15 @@ private[core] final class TargetHeap(loads: Array[Long], initialCapacity: Int) {
     members = java.util.Arrays.copyOf(members, size)
     seen = java.util.Arrays.copyOf(seen, size)
     marks = java.util.Arrays.copyOf(marks, size)
+  }
+}
+
+private[core] object TargetHeap {
+
+  /** A heap of all targets. */
+  def ofAll(loads: Array[Long]): TargetHeap = {
+    val heap = new TargetHeap(loads, loads.length)
+    loads.indices.foreach(heap.add(_))
+    heap
   }
 }

@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.table
 
-import io.evenkeel.core.{Hashing, LongIntMap, PlanningRouter, RouterContext, Snapshot, SnapshotParts, SplitMix64}
+import io.evenkeel.core.{
+  Hashing,
+  LongIntMap,
+  PlanningRouter,
+  RouterContext,
+  Snapshot,
+  SnapshotParts,
+  SplitMix64
+}
 
 /** Turns a histogram and the table in force into the next table. A pure function. */
 trait TableSolver {
