@@ -6,6 +6,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import io.evenkeel.core._
 import io.evenkeel.core.choices.KeysByChoice.key
+import io.evenkeel.core.load.LeastLoaded
 
 class HeavyChoicesSuite extends AnyFunSuite with RouterLaws {
   routerLaws("dchoices")
@@ -58,15 +59,17 @@ class HeavyChoicesSuite extends AnyFunSuite with RouterLaws {
     forAll(Gen.long, Gen.oneOf(3, 64, 65, 130), Gen.choose(1, 40)) { (seed, n, d) =>
       val random = new SplitMix64(seed)
       val loads = new Array[Long](n)
+      val all = new LeastLoaded(loads)
       val sets = new CandidateSets(loads, 4)
       (0 until 200).foreach { _ =>
         val k = Hashing.ofId(random.nextInt(9).toLong)
         val choices = if (random.nextInt(20) == 0) d + 1 else d
-        val target = sets.least(k, choices)
+        val target = sets.least(k, choices, all)
         val sequence = Iterator.from(0).map(i => Hashing.choice(k, i, n))
         val members = sequence.distinct.take(CandidateSets.distinct(choices, n)).toSeq
         assert(target == members.minBy(t => (loads(t), t)))
         loads(target) += 1 + random.nextInt(2)
+        all.raised(target)
       }
     }
   }

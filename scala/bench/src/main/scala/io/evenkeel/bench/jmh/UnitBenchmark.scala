@@ -26,7 +26,7 @@ import org.openjdk.jmh.annotations.{
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 @Fork(1)
 @Warmup(iterations = 2, time = 1)
-@Measurement(iterations = 4, time = 1)
+@Measurement(iterations = 8, time = 1)
 class UnitBenchmark {
 
   @Param(Array("zipf:1.5:100000", "uniform:100000"))

@@ -41,9 +41,9 @@ object DChoicesKind
  * targets can hold it.
  *
  * Guarantee: no floor of `p1 * n / 2 - 1`; fewer fragments than W-choices, and the same candidates in every
- * source, since they come from the key's hashes. Cost: one count in a bounded sketch per row and, for a
- * heavy key, one step in a heap of its choices (see [[CandidateSets]]). Memory: O(n / theta) counts and
- * heaps of at most n targets.
+ * source, since they come from the key's hashes. Cost: one count in a bounded sketch per row; a heavy
+ * key asks first whether the least loaded target of all is among its choices (see [[CandidateSets]]).
+ * Memory: O(n / theta) counts and n-bit sets.
  */
 final class DChoicesRouter(val context: RouterContext, theta: Double, epsilon: Double, own: Boolean)
     extends Router {
@@ -76,7 +76,7 @@ final class DChoicesRouter(val context: RouterContext, theta: Double, epsilon: D
   private def leastOf(keyHash: Long, choices: Int): Int =
     if (choices <= 2) LeastOfChoices(keyHash, 2, loads)
     else if (choices >= n) all.target
-    else candidates.least(keyHash, choices)
+    else candidates.least(keyHash, choices, all)
 
   private def solve(): Unit = {
     val size = head.counts.countsFrom(head.threshold, heavyCounts)
@@ -115,7 +115,6 @@ final class DChoicesRouter(val context: RouterContext, theta: Double, epsilon: D
     Snapshot.read(DChoicesKind.name, 1, bytes) { (_, in) =>
       SnapshotParts.readLongs(in, loads)
       all.recount()
-      candidates.clear()
       head.read(in)
       d = in.readInt()
       tail = in.readDouble()
