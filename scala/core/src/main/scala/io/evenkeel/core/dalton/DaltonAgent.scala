@@ -71,6 +71,10 @@ final class DaltonAgent(spec: RouterSpec, val context: RouterContext) extends Ro
 
   def heavyKeys: Int = router.heavyKeys
 
+  /** Q value in force of a key that has a row. */
+  private[dalton] def value(key: Long, action: Int): Float =
+    router.bandit.table.value(router.bandit.slots.find(key), action)
+
   /** A message that is due, once; null if there is none. */
   def takeMessage(): SyncMessage = {
     val message = outgoing
