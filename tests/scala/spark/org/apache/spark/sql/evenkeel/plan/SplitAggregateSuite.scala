@@ -37,7 +37,7 @@ class SplitAggregateSuite extends SparkSuite {
     "count(DISTINCT v), count(DISTINCT d), sum(v)",
     "hex(count_min_sketch(v, 0.5d, 0.5d, 1))",
     "round(hll_sketch_estimate(hll_sketch_agg(v, 12)) / count(*), 1)",
-    "mode(d), regr_slope(d, v)",
+    "mode(d, true), regr_slope(d, v)",
     "histogram_numeric(v, 3) IS NULL, try_sum(v), any_value(1), first(2), last(3)")
 
   private def equal(select: String, grouping: String, hint: String): Assertion = {
