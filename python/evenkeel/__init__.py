@@ -8,8 +8,21 @@ spark = evenkeel.session(app="orders")
 from evenkeel import installation
 from evenkeel.errors import EvenkeelError
 from evenkeel.installation import jar
+from evenkeel.mergeable.definition import Aggregator, aggregator
+from evenkeel.mergeable.laws import check_aggregator
+from evenkeel.mergeable.plan import aggregate
 from evenkeel.spark_session import enable, session
 
 __version__ = installation.VERSION
 
-__all__ = ["EvenkeelError", "__version__", "enable", "jar", "session"]
+__all__ = [
+    "Aggregator",
+    "EvenkeelError",
+    "__version__",
+    "aggregate",
+    "aggregator",
+    "check_aggregator",
+    "enable",
+    "jar",
+    "session",
+]
