@@ -49,6 +49,7 @@ class Call:
     schema: Any
 
     def __call__(self, table: Any) -> Any:
+        """The function's checked result on a table of any number of keys."""
         if not table.num_rows:
             return self.schema.empty_table()
         parts = null_parts(table, self.keys) if self.form == "pandas" else [table]

@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+
 class WrongTypeError(Exception):
     """A column that cannot become the declared type without loss; `row` is the first bad row."""
 
@@ -32,9 +33,7 @@ def to_frame(table: Any) -> Any:
 
 
 def _series(column: Any) -> Any:
-    if column.null_count and (
-        pa.types.is_integer(column.type) or pa.types.is_boolean(column.type)
-    ):
+    if column.null_count and (pa.types.is_integer(column.type) or pa.types.is_boolean(column.type)):
         import pandas as pd
 
         nullable = {

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -34,13 +34,17 @@ class Keys:
     """
 
     columns: list[KeyColumn]
-    restored: list[Column]
+    fields: list[StructField]
     hidden: frozenset[str]
 
     @property
     def names(self) -> tuple[str, ...]:
         """The key columns as the functions see them."""
         return tuple(column.name for column in self.columns)
+
+    def restored(self, in_spark: Mapping[str, str]) -> list[Column]:
+        """The keys as `by` named them, from the key columns' names in the plan."""
+        return [_restored(f, f.name, in_spark).alias(f.name) for f in self.fields]
 
 
 def keys_of(df: DataFrame, by: str | Column | Sequence[str | Column]) -> Keys:
@@ -55,7 +59,7 @@ def keys_of(df: DataFrame, by: str | Column | Sequence[str | Column]) -> Keys:
             raise errors.aggregator_argument_invalid("by", repr(one), "column names or Columns")
     known = {name.lower(): name for name in df.columns}
     columns: list[KeyColumn] = []
-    restored: list[Column] = []
+    fields: list[StructField] = []
     hidden: set[str] = set()
     for one in wanted:
         if isinstance(one, str) and one.lower() in known:
@@ -71,8 +75,8 @@ def keys_of(df: DataFrame, by: str | Column | Sequence[str | Column]) -> Keys:
             raise errors.aggregate_column_clash(field.name, roles)
         mine = list(_flattened(field.name, field.name, field.dataType, value))
         columns += mine
-        restored.append(_restored(field, field.name).alias(field.name))
-    return Keys(columns, restored, frozenset(hidden))
+        fields.append(field)
+    return Keys(columns, fields, frozenset(hidden))
 
 
 def _flattened(key: str, name: str, data_type: DataType, value: Column) -> list[KeyColumn]:
@@ -87,14 +91,16 @@ def _flattened(key: str, name: str, data_type: DataType, value: Column) -> list[
     return columns
 
 
-def _restored(field: StructField, name: str) -> Column:
+def _restored(field: StructField, name: str, in_spark: Mapping[str, str]) -> Column:
     from pyspark.sql import functions
     from pyspark.sql.types import StructType
 
     if not isinstance(field.dataType, StructType):
-        return functions.col(quoted(name))
-    inner = [_restored(f, f"{name}.{f.name}").alias(f.name) for f in field.dataType.fields]
-    present = functions.col(quoted(f"{name}.{PRESENT}"))
+        return functions.col(quoted(in_spark[name]))
+    inner = [
+        _restored(f, f"{name}.{f.name}", in_spark).alias(f.name) for f in field.dataType.fields
+    ]
+    present = functions.col(quoted(in_spark[f"{name}.{PRESENT}"]))
     return functions.when(present, functions.struct(*inner))
 
 
@@ -112,7 +118,9 @@ def _normalised(key: str, data_type: DataType, value: Column) -> Column:
         # Python compares bytes, and Spark has no public function for a collation's own key.
         if getattr(data_type, "collation", "UTF8_BINARY") == "UTF8_BINARY":
             return value
-        remedy = "Group by a form that is equal byte by byte, such as collate(lower(k), 'UTF8_BINARY')"
+        remedy = (
+            "Group by a form that is equal byte by byte, such as collate(lower(k), 'UTF8_BINARY')"
+        )
         raise errors.aggregate_key_type(key, told, remedy)
     plain = (
         types.BooleanType,

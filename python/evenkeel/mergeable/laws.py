@@ -113,8 +113,8 @@ class _Comparison:
 
         from evenkeel.mergeable.codes import describe, key_codes
 
-        finish = self._calls.finish or (lambda states: states)
-        left, right = finish(one), finish(other)
+        finish = self._calls.finish
+        left, right = (s if finish is None else finish(s) for s in (one, other))
         both = pa.concat_tables([left, right])
         codes = key_codes([both.column(k) for k in self._keys])
         rows = {int(code): row for row, code in enumerate(codes[left.num_rows :])}

@@ -1,20 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes a query of public relations from an aggregate, for Spark and Spark Connect alike.
 
-    input -> [ROUTE hint] -> mapInArrow: partial, bounded merge
-          -> hash exchange by key -> sort by key -> mapInArrow: merge, finish
+input -> [ROUTE hint] -> mapInArrow: partial, bounded merge
+-> hash exchange by key -> sort by key -> mapInArrow: merge, finish
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from evenkeel import errors
 from evenkeel.mergeable import bounds
 from evenkeel.mergeable.definition import Aggregator
 from evenkeel.mergeable.keys import Keys, keys_of, quoted
+from evenkeel.mergeable.names import names_in_spark
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -46,8 +47,6 @@ def aggregate(
     Example:
         >>> evenkeel.aggregate(orders, by=["country", "day"], out=quantiles("amount"))
     """
-    from pyspark.sql import functions
-
     from evenkeel.mergeable.calls import calls_of
     from evenkeel.mergeable.steps import final_step, partial_step
 
@@ -62,37 +61,36 @@ def aggregate(
     keys = keys_of(df, by)
     _refuse_clashes(keys, out)
     values = _value_columns(df, keys, out)
-    prepared = df.select(
-        *(column.value.alias(column.name) for column in keys.columns),
-        *(functions.col(quoted(name)).alias(name) for name in values),
-    )
+    shown = [*keys.names, *values]
+    taken = [*(column.value for column in keys.columns), *(_col(name) for name in values)]
+    named = zip(taken, names_in_spark(shown), strict=True)
+    prepared = df.select(*(column.alias(name) for column, name in named))
+
     _ship_our_code_with_the_query()
     states, results = _with_keys(keys, out.state), _with_keys(keys, out.output)
     calls = calls_of(out, keys.names, states, results)
     limits = bounds.of_session(df.sparkSession)
-    columns = [functions.col(quoted(name)) for name in keys.names]
+    by_key = [_col(name) for name in names_in_spark(states.names)[: len(keys.names)]]
     output = (
-        _routed(prepared, keys, route)
-        .mapInArrow(partial_step(calls.partial, calls.merge, limits), states)
+        _routed(prepared, prepared.columns[: len(keys.names)], route)
+        .mapInArrow(partial_step(calls.partial, calls.merge, shown, limits), _in_spark(states))
         # The origin of this exchange lets AQE join partitions but never split one: all states
         # of a key meet in one task. Sorted, so that the task can let go of a key it has seen.
-        .repartition(*columns)
-        .sortWithinPartitions(*columns)
-        .mapInArrow(final_step(calls.merge, calls.finish, limits), results)
+        .repartition(*by_key)
+        .sortWithinPartitions(*by_key)
+        .mapInArrow(final_step(calls.merge, calls.finish, limits), _in_spark(results))
     )
-    named = [functions.col(quoted(name)) for name in out.output.names]
-    return output.select(*keys.restored, *named)
+    found = dict(zip(results.names, output.columns, strict=True))
+    finished = [_col(found[name]).alias(name) for name in out.output.names]
+    return output.select(*keys.restored(found), *finished)
 
 
-def _routed(prepared: DataFrame, keys: Keys, route: bool | str | None) -> DataFrame:
-    from pyspark.sql import functions
-
+def _routed(prepared: DataFrame, keys: list[str], route: bool | str | None) -> DataFrame:
     # Without the extension Spark would drop the hint and warn.
     if route is False or (route is None and not _has_extension(prepared)):
         return prepared
     router = route if isinstance(route, str) else ROUTER
-    columns = [functions.col(quoted(name)) for name in keys.names]
-    return prepared.hint("route", router, *columns)
+    return prepared.hint("route", router, *(_col(name) for name in keys))
 
 
 def _has_extension(df: DataFrame) -> bool:
@@ -132,9 +130,23 @@ def _with_keys(keys: Keys, schema: StructType) -> StructType:
     return StructType([*mine, *schema.fields])
 
 
+def _in_spark(schema: StructType) -> StructType:
+    from pyspark.sql.types import StructField, StructType
+
+    named = zip(names_in_spark(schema.names), schema.fields, strict=True)
+    return StructType([StructField(name, field.dataType) for name, field in named])
+
+
+def _col(name: str) -> Column:
+    from pyspark.sql import functions
+
+    return functions.col(quoted(name))
+
+
 def _ship_our_code_with_the_query() -> None:
     """Executors need PySpark, pandas and pyarrow, but no Evenkeel: its functions travel along."""
     from pyspark import cloudpickle
 
     for module in ("evenkeel.errors", "evenkeel.mergeable"):
-        cloudpickle.register_pickle_by_value(sys.modules[module])
+        register: Any = cloudpickle.register_pickle_by_value
+        register(sys.modules[module])

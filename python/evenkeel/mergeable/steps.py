@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ import pyarrow as pa
 from evenkeel.mergeable.bounds import Bounds
 from evenkeel.mergeable.calls import Call
 from evenkeel.mergeable.codes import key_codes
+from evenkeel.mergeable.names import names_in_spark
 
 Step = Callable[[Iterator[Any]], Iterator[Any]]
 
@@ -20,8 +21,8 @@ SHRINKS = 0.25
 UNMERGED_FILLS = 7
 
 
-def partial_step(partial: Call, merge: Call, bounds: Bounds) -> Step:
-    """Rows to states, map-side.
+def partial_step(partial: Call, merge: Call, names: Sequence[str], bounds: Bounds) -> Step:
+    """Rows to states, map-side; `names` are the columns of the input.
 
     States are held until they fill the bound, then merged. If that does not make them fewer
     (every key is new) they go downstream at once, and the next few fills go without a try.
@@ -30,7 +31,7 @@ def partial_step(partial: Call, merge: Call, bounds: Bounds) -> Step:
     def run(batches: Iterator[Any]) -> Iterator[Any]:
         held: list[Any] = []
         unmerged = 0
-        for table in _coalesced(batches, bounds):
+        for table in _coalesced(batches, names, bounds):
             held.append(partial(table))
             if not _full(held, bounds):
                 continue
@@ -91,7 +92,7 @@ def _finished(states: Any, merge: Call, finish: Call | None, bounds: Bounds) -> 
     return _batches(states if finish is None else finish(states), bounds)
 
 
-def _coalesced(batches: Iterator[Any], bounds: Bounds) -> Iterator[Any]:
+def _coalesced(batches: Iterator[Any], names: Sequence[str], bounds: Bounds) -> Iterator[Any]:
     """Spark's batches, glued together: a call of pandas costs as much for 1,000 rows as for 1."""
     held: list[Any] = []
     rows = size = 0
@@ -102,22 +103,21 @@ def _coalesced(batches: Iterator[Any], bounds: Bounds) -> Iterator[Any]:
         rows += batch.num_rows
         size += batch.nbytes
         if rows >= bounds.batch_rows or size >= bounds.batch_bytes:
-            yield pa.Table.from_batches(held)
+            yield pa.Table.from_batches(held).rename_columns(list(names))
             held, rows, size = [], 0, 0
     if held:
-        yield pa.Table.from_batches(held)
+        yield pa.Table.from_batches(held).rename_columns(list(names))
 
 
 def _full(held: list[Any], bounds: Bounds) -> bool:
-    return (
-        sum(t.num_rows for t in held) >= bounds.state_rows
-        or sum(t.nbytes for t in held) >= bounds.state_bytes
-    )
+    rows: int = sum(t.num_rows for t in held)
+    size: int = sum(t.nbytes for t in held)
+    return rows >= bounds.state_rows or size >= bounds.state_bytes
 
 
 def _typed(batch: Any, schema: Any) -> Any:
     """Spark writes zones and long strings as the session wants them; we compare one spelling."""
-    return pa.Table.from_batches([batch]).cast(schema)
+    return pa.Table.from_batches([batch]).rename_columns(schema.names).cast(schema)
 
 
 def _codes(states: Any, call: Call) -> Any:
@@ -125,4 +125,5 @@ def _codes(states: Any, call: Call) -> Any:
 
 
 def _batches(table: Any, bounds: Bounds) -> Iterator[Any]:
-    yield from table.combine_chunks().to_batches(max_chunksize=bounds.batch_rows)
+    named = table.rename_columns(names_in_spark(table.column_names))
+    yield from named.combine_chunks().to_batches(max_chunksize=bounds.batch_rows)
