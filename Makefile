@@ -10,12 +10,12 @@ JAR_SOURCES := build.sbt pyproject.toml project/build.properties project/plugins
   $(shell find scala/core/src scala/spark/src scala/bench/src)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-scala test-python lint lint-python fmt bench paper build wheel \
+.PHONY: help setup demo test test-scala test-python lint lint-python fmt bench bench-aggregator paper build wheel \
   docs clean distclean
 .DELETE_ON_ERROR:
 
 help: ## List these targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1m%-12s\033[0m %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1m%-17s\033[0m %s\n", $$1, $$2 }' Makefile
 
 setup: ## Make .venv, install the pinned packages, fetch sbt (all other targets do it too)
 	@command -v $(PYTHON) > /dev/null || { echo "$(PYTHON) is not on the PATH. Install Python 3.10 or \
@@ -52,6 +52,10 @@ bench: setup ## Run the JMH benchmarks and write docs/benchmarks/core.md (about 
 	@mkdir -p out
 	$(SBT) "bench/Jmh/run -prof gc -rf json -rff $(CURDIR)/out/jmh.json $(JMH)"
 	$(PY) tools/bench_table.py out/jmh.json docs/benchmarks/core.md
+
+bench-aggregator: build ## Measure the Python aggregate and write docs/benchmarks/aggregator.md (20 minutes)
+	rm -f out/aggregator.json
+	$(PY) tools/bench_aggregator.py docs/benchmarks/aggregator.md $(BENCH)
 
 paper: build ## Regenerate the papers' tables and plots in docs/paper
 	$(PY) tools/paper.py

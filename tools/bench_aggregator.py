@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures the mergeable aggregate beside Spark's own ways; writes docs/benchmarks/aggregator.md.
 
-    tools/bench_aggregator.py docs/benchmarks/aggregator.md [--rows 5000000] [--rounds 3]
+    tools/bench_aggregator.py docs/benchmarks/aggregator.md [--rounds 3] [--arms frames,aggregate]
 
 Every measurement is a process of its own with fresh Python workers, so that a peak of memory
 belongs to one arm; the arms take turns within a round, so that a busy machine slows all alike.
+Runs are added to out/aggregator.json as they end, and the page is made from all runs in it:
+`--rounds 0` only writes the page, deleting the file starts anew.
 """
 
 from __future__ import annotations
@@ -27,6 +29,9 @@ OUTPUT = "mean double, deviation double"
 
 # The most that the aggregate may cost, as a share of applyInPandas, where one key is hot.
 GOALS = {"wall": 0.6, "longest": 0.1, "peak": 0.2}
+
+# Data -> arm -> runs.
+Results = dict[str, dict[str, list[dict[str, float]]]]
 
 ARMS = {
     "frames": "`applyInPandas`, a frame per key",
@@ -146,15 +151,18 @@ def measure(name: str, data: str, rows: int, keys: int) -> dict[str, float]:
         # Starts the JVM's and the workers' machinery outside the measurement.
         arm(name, _rows(spark, data, 20_000, keys)).agg(f.sum("mean")).collect()
         idle = _workers("VmHWM")
+        used = _cpu_seconds()
         spark.sparkContext.setJobGroup("measured", name)
         started = time.monotonic()
         total = arm(name, _rows(spark, data, rows, keys)).agg(f.count("*"), f.sum("mean")).first()
         wall = time.monotonic() - started
+        cpu = _cpu_seconds() - used
         peak = _workers("VmHWM")
         spark.stop()
         longest = _longest_task(next(Path(folder).iterdir()))
     return {
         "wall": wall,
+        "cpu": cpu,
         "longest": longest,
         "peak": peak,
         "above": peak - idle,
@@ -174,29 +182,38 @@ def _rows(spark: Any, data: str, rows: int, keys: int) -> Any:
     )
 
 
-def _workers(field: str) -> float:
-    """The fullest of this process's Python workers, in MB; workers are kept, so none is missed."""
-    parents = {}
+def _processes() -> list[dict[str, str]]:
+    """What /proc tells of this process's children, the JVM and the Python workers."""
+    found: dict[int, dict[str, str]] = {}
     for status in Path("/proc").glob("[0-9]*/status"):
         try:
-            lines = dict(
-                line.split(":\t", 1) for line in status.read_text().splitlines() if ":\t" in line
-            )
+            lines = status.read_text().splitlines()
         except (FileNotFoundError, ProcessLookupError):
             continue
-        parents[int(lines["Pid"])] = (int(lines["PPid"]), lines)
+        told = dict(line.split(":\t", 1) for line in lines if ":\t" in line)
+        found[int(told["Pid"])] = told
 
     def mine(pid: int) -> bool:
-        while pid in parents and pid != os.getpid():
-            pid = parents[pid][0]
+        while pid in found and pid != os.getpid():
+            pid = int(found[pid]["PPid"])
         return pid == os.getpid()
 
-    sizes = [
-        int(lines[field].split()[0]) / 1024
-        for pid, (_, lines) in parents.items()
-        if pid != os.getpid() and mine(pid) and field in lines and "python" in lines["Name"]
-    ]
-    return max(sizes, default=0.0)
+    return [told for pid, told in found.items() if pid != os.getpid() and mine(pid)]
+
+
+def _workers(field: str) -> float:
+    """The fullest of the Python workers, in MB; Spark keeps them, so none is missed."""
+    workers = [told for told in _processes() if "python" in told["Name"] and field in told]
+    return max((int(told[field].split()[0]) / 1024 for told in workers), default=0.0)
+
+
+def _cpu_seconds() -> float:
+    """What the JVM and the workers have used so far; tells more than wall on a busy machine."""
+    ticks = 0
+    for told in _processes():
+        fields = Path("/proc", told["Pid"], "stat").read_text().rsplit(")", 1)[1].split()
+        ticks += int(fields[11]) + int(fields[12])
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def _longest_task(log: Path) -> float:
@@ -213,42 +230,44 @@ def _longest_task(log: Path) -> float:
     return longest
 
 
-def page(results: dict[str, dict[str, list[dict[str, float]]]], rows: int, keys: int) -> str:
+def page(results: Results, rows: int, keys: int) -> str:
     """The whole page as Markdown."""
-    rounds = len(next(iter(next(iter(results.values())).values())))
     lines = [
         "# What the mergeable aggregate costs",
         "",
         "Written by `make bench-aggregator`; do not edit.",
         "",
         f"{rows:,} rows, {keys:,} keys, a costly step per row in numpy, {TASKS} tasks in every "
-        f"arm, local[{CORES}], medians of {rounds}, arms in turn within each round and every run "
-        "in a process of its own. In brackets: the share of `applyInPandas` with frames. A goal "
-        "that is missed is **bold**.",
+        f"arm, local[{CORES}], medians of the runs, arms in turn and every run in a process of "
+        "its own. In brackets: the share of `applyInPandas` with frames. A goal that is missed "
+        "is **bold**.",
         "",
-        "Peak is the resident memory of the fullest Python worker, an idle one with pandas "
-        "loaded included; *above idle* is what the query itself added.",
+        "CPU is that of the JVM and the Python workers together. Peak is the resident memory of "
+        "the fullest worker, an idle one with pandas loaded included; *above idle* is what the "
+        "query itself added.",
     ]
     titles = {"hot": "One key has half of the rows", "uniform": "All keys alike"}
     for data, arms in results.items():
-        lines += ["", f"## {titles[data]}", ""]
-        lines.append("| arm | wall, s | longest task, s | peak, MB | above idle, MB |")
-        lines.append("|---|--:|--:|--:|--:|")
-        base = {m: _median(arms["frames"], m) for m in ("wall", "longest", "peak", "above")}
-        for name, runs in arms.items():
-            cells = []
-            for measure_, unit in base.items():
-                value = _median(runs, measure_)
-                share = value / unit if unit else float("nan")
-                goal = GOALS.get(measure_) if (name, data) == ("aggregate", "hot") else None
-                text = f"{value:.2f}" if measure_ in ("wall", "longest") else f"{value:.0f}"
-                ratio = f"{share:.2f}"
-                ratio = f"**{ratio}**" if goal is not None and share > goal else ratio
-                cells.append(f"{text} ({ratio})")
-            lines.append(f"| {ARMS[name]} | " + " | ".join(cells) + " |")
-    goals = ", ".join(f"{m} {g:g}" for m, g in GOALS.items())
-    lines += ["", f"Goals for `evenkeel.aggregate` with the hot key, as shares: {goals}."]
+        if "frames" not in arms:
+            continue
+        head = "| arm | runs | wall, s | CPU, s | longest task, s | peak, MB | above idle, MB |"
+        lines += ["", f"## {titles[data]}", "", head, "|---|--:|--:|--:|--:|--:|--:|"]
+        measures = ("wall", "cpu", "longest", "peak", "above")
+        base = {m: _median(arms["frames"], m) for m in measures}
+        for name in (name for name in ARMS if name in arms):
+            goals = GOALS if (name, data) == ("aggregate", "hot") else {}
+            cells = [_cell(m, _median(arms[name], m), base[m], goals) for m in measures]
+            lines.append(f"| {ARMS[name]} | {len(arms[name])} | " + " | ".join(cells) + " |")
+    goals_told = ", ".join(f"{m} {g:g}" for m, g in GOALS.items())
+    lines += ["", f"Goals for `evenkeel.aggregate` with the hot key, as shares: {goals_told}."]
     return "\n".join(lines) + "\n"
+
+
+def _cell(name: str, value: float, unit: float, goals: dict[str, float]) -> str:
+    share = value / unit if unit else float("nan")
+    text = f"{value:.0f}" if name in ("peak", "above") else f"{value:.2f}"
+    missed = name in goals and share > goals[name]
+    return f"{text} (**{share:.2f}**)" if missed else f"{text} ({share:.2f})"
 
 
 def _median(runs: list[dict[str, float]], measure_: str) -> float:
@@ -256,37 +275,45 @@ def _median(runs: list[dict[str, float]], measure_: str) -> float:
 
 
 def main() -> None:
-    """Runs all arms, each in a process of its own."""
+    """Runs the arms, each in a process of its own."""
     parser = argparse.ArgumentParser()
     parser.add_argument("page", type=Path)
     parser.add_argument("--rows", type=int, default=5_000_000)
     parser.add_argument("--keys", type=int, default=1_000)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--arms", default=",".join(ARMS))
+    parser.add_argument("--data", default="hot,uniform")
+    parser.add_argument("--runs", type=Path, default=Path("out/aggregator.json"))
     parser.add_argument("--one", nargs=2, metavar=("ARM", "DATA"))
     options = parser.parse_args()
     if options.one:
         name, data = options.one
         print(json.dumps(measure(name, data, options.rows, options.keys)))
         return
-    results: dict[str, dict[str, list[dict[str, float]]]] = {}
-    for data in ("hot", "uniform"):
-        results[data] = {name: [] for name in ARMS}
-        for turn in range(options.rounds):
-            for name in ARMS:
-                call = [sys.executable, __file__, str(options.page), "--one", name, data]
-                call += ["--rows", str(options.rows), "--keys", str(options.keys)]
-                environment = os.environ | {"PYSPARK_PYTHON": sys.executable}
-                done = subprocess.run(
-                    call, env=environment, stdout=subprocess.PIPE, text=True, check=True
-                )
-                results[data][name].append(json.loads(done.stdout.splitlines()[-1]))
-                print(data, turn, name, results[data][name][-1], flush=True)
-        sums = [runs[0]["sum"] for runs in results[data].values()]
-        if max(sums) - min(sums) > 1e-6 * abs(max(sums)):
+    results: Results = json.loads(options.runs.read_text()) if options.runs.is_file() else {}
+    options.runs.parent.mkdir(parents=True, exist_ok=True)
+    for data in options.data.split(","):
+        arms = results.setdefault(data, {})
+        for _ in range(options.rounds):
+            for name in options.arms.split(","):
+                arms.setdefault(name, []).append(_in_own_process(name, data, options))
+                options.runs.write_text(json.dumps(results))
+        sums = [run["sum"] for runs in arms.values() for run in runs]
+        if sums and max(sums) - min(sums) > 1e-6 * abs(max(sums)):
             sys.exit(f"The arms disagree: {sums}")
     options.page.parent.mkdir(parents=True, exist_ok=True)
     options.page.write_text(page(results, options.rows, options.keys))
     print(f"Wrote {options.page}")
+
+
+def _in_own_process(name: str, data: str, options: argparse.Namespace) -> dict[str, float]:
+    call = [sys.executable, __file__, str(options.page), "--one", name, data]
+    call += ["--rows", str(options.rows), "--keys", str(options.keys)]
+    environment = os.environ | {"PYSPARK_PYTHON": sys.executable}
+    done = subprocess.run(call, env=environment, stdout=subprocess.PIPE, text=True, check=True)
+    found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    print(data, name, found, flush=True)
+    return found
 
 
 if __name__ == "__main__":
