@@ -191,7 +191,7 @@ def aggregator_column_unexpected(
 ) -> EvenkeelError:
     return EvenkeelError(
         "EVENKEEL_AGGREGATOR_COLUMN_UNEXPECTED",
-        f"{function} returned a column {column} for the key {key}, which is not declared.",
+        f"{function} returned the column {column} for the key {key}, which is not declared.",
         f"Drop it, or declare it beside {declared}.",
     )
 

@@ -134,6 +134,17 @@ def test_names_with_dots_and_ticks_are_kept(spark: SparkSession) -> None:
     assert sorted((row[0], row["n"]) for row in got.collect()) == [(0, 5), (1, 4)]
 
 
+def test_names_are_told_apart_by_case_only_if_spark_does(spark: SparkSession) -> None:
+    df = spark.range(6).selectExpr("id % 2 k", "id v")
+    assert evenkeel.aggregate(df, by="K", out=in_pandas()).count() == 2
+    with settings(spark, spark__sql__caseSensitive="true"):
+        both = df.withColumn("K", F.col("v") % 3)
+        assert evenkeel.aggregate(both, by="k", out=in_arrow()).count() == 2
+        assert evenkeel.aggregate(both, by="K", out=in_arrow()).count() == 3
+        with pytest.raises(evenkeel.EvenkeelError, match="no column V"):
+            evenkeel.aggregate(df, by="V", out=in_arrow())
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_empty_input_gives_no_row(spark: SparkSession, form: str) -> None:
     df = spark.createDataFrame([], "k string, v long")

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import dataclasses
+import re
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -11,6 +14,7 @@ import pytest
 from pyspark.sql.types import DoubleType, LongType, StringType, StructField, StructType
 
 import evenkeel
+from evenkeel.mergeable.bounds import Bounds
 from evenkeel.mergeable.calls import Call, calls_of
 
 ROWS = pa.table({"k": ["a", "b", "b", "c"], "v": [1, 2, 3, 4]})
@@ -84,7 +88,7 @@ def test_a_column_that_the_function_misses_is_named() -> None:
             lambda r: summed(r).drop(columns="k"),
             "returned no column k for the key k='a', but: total",
         ),
-        (lambda r: summed(r).assign(mean=1), "COLUMN_UNEXPECTED] merge returned a column mean"),
+        (lambda r: summed(r).assign(mean=1), "COLUMN_UNEXPECTED] merge returned the column mean"),
         (lambda r: summed(r).astype({"total": str}), "in column total for the key k='a', declared"),
         (lambda r: summed(r).assign(total=[1, 2.5, 3]), "2.5 in column total for the key k='b'"),
         (lambda r: summed(r).assign(total=[1, 2, "x"]), "in column total for the key k='c'"),
@@ -102,6 +106,10 @@ def test_a_column_that_the_function_misses_is_named() -> None:
             "KEY_INVENTED] merge returned a row for the key k='d'",
         ),
         (lambda r: summed(r).total, "RESULT_KIND] merge returned a Series for the key k='a'"),
+        (
+            lambda r: pd.concat([summed(r), summed(r).total], axis=1),
+            "returned the column a second total for the key k='a'",
+        ),
         (lambda _: None, "RESULT_KIND] merge returned a NoneType for the key k='a'"),
     ],
 )
@@ -167,7 +175,7 @@ def test_null_and_nan_are_two_keys_in_pandas_too() -> None:
     ("returned", "expected"),
     [
         (lambda _: {"sum": 1}, "returned no column total for the key k='a', but: sum"),
-        (lambda _: {"total": 1, "mean": 2}, "a column mean for the key k='a'"),
+        (lambda _: {"total": 1, "mean": 2}, "the column mean for the key k='a'"),
         (
             lambda rows: {"total": "x" if (rows.k == "b").all() else 1},
             "column total for the key k='b'",
@@ -202,6 +210,19 @@ def test_a_bad_definition_is_refused_at_once(changes: Any, condition: str) -> No
     good: dict[str, Any] = {"partial": summed, "merge": summed, "state": "total long"}
     with pytest.raises(evenkeel.EvenkeelError, match=condition):
         evenkeel.aggregator(**(good | changes))
+
+
+def test_an_integer_too_long_for_its_column_names_the_key() -> None:
+    huge = call("merge", lambda r: summed(r).assign(total=[1, 2**70, 3]))
+    assert "in column total for the key k='b', declared is int64" in told(huge)
+
+
+def test_the_guide_lists_the_bounds_with_their_defaults(root: Path) -> None:
+    page = (root / "docs" / "aggregator.md").read_text()
+    rows = re.findall(r"^\| `spark\.evenkeel\.aggregator\.(\w+)` \| (\d+) \|", page, re.M)
+    defaults = dataclasses.asdict(Bounds())
+    camel = {re.sub("_(.)", lambda m: m[1].upper(), k): str(v) for k, v in defaults.items()}
+    assert dict(rows) == camel
 
 
 def test_a_text_describes_every_kind_of_column() -> None:

@@ -134,6 +134,7 @@ class Call:
     def _columns_of(self, returned: Any, given: Any) -> dict[Any, Any]:
         if self.form == "arrow":
             if isinstance(returned, (pa.Table, pa.RecordBatch)):
+                self._refuse_twins(returned.schema.names, given)
                 return {name: returned.column(i) for i, name in enumerate(returned.schema.names)}
             expected = "a pyarrow.Table or RecordBatch"
         else:
@@ -143,11 +144,20 @@ class Call:
                 # A plain groupby("k") leaves the keys in the index: nothing is lost, take them.
                 if set(self.keys) & {str(name) for name in returned.index.names}:
                     returned = returned.reset_index()
+                self._refuse_twins(list(returned.columns), given)
                 return {name: returned[name] for name in returned.columns}
             expected = "a pandas.DataFrame"
         raise errors.aggregator_result_kind(
             self.told(), describe(given, self.keys, 0), type(returned).__name__, expected
         )
+
+    def _refuse_twins(self, names: list[Any], given: Any) -> None:
+        twin = next((name for name in names if names.count(name) > 1), None)
+        if twin is not None:
+            key = describe(given, self.keys, 0)
+            raise errors.aggregator_column_unexpected(
+                self.told(), key, f"a second {twin}", ", ".join(self.schema.names)
+            )
 
     def _array(self, column: Any, field: Any, given: Any) -> Any:
         if self.form == "arrow":

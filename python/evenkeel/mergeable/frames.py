@@ -9,6 +9,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+# What pyarrow raises for values that do not fit, some of it Python's own.
+BAD_VALUES = (pa.ArrowException, TypeError, ValueError, OverflowError)
+
 
 class WrongTypeError(Exception):
     """A column that cannot become the declared type without loss; `row` is the first bad row."""
@@ -69,8 +72,8 @@ def from_series(series: Any, declared: Any, *, nan_is_null: bool) -> Any:
     nested = pa.types.is_nested(declared) or pa.types.is_decimal(declared)
     try:
         array = pa.array(series, type=declared if nested else None, from_pandas=nan_is_null)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, TypeError) as error:
-        raise WrongTypeError(_told(series, error), _first_bad(series, declared)) from error
+    except BAD_VALUES as error:
+        raise WrongTypeError(_told(series, error), first_bad(series, declared)) from error
     if isinstance(array, pa.ChunkedArray):
         array = array.combine_chunks()
     return conform(array, declared, whole_floats=True)
@@ -90,11 +93,11 @@ def conform(array: Any, declared: Any, *, whole_floats: bool = False) -> Any:
     try:
         # Spark has microseconds; what pandas computes has nanoseconds, which Spark cuts off too.
         return array.cast(declared, safe=not pa.types.is_temporal(declared))
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+    except BAD_VALUES as error:
         for row in range(len(array)):
             try:
                 array.slice(row, 1).cast(declared)
-            except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            except BAD_VALUES:
                 found = f"the {array.type} {array[row].as_py()!r}"
                 raise WrongTypeError(found, row) from error
         raise WrongTypeError(str(array.type), 0) from error
@@ -125,10 +128,11 @@ def _told(series: Any, error: BaseException) -> str:
     return f"{getattr(series, 'dtype', type(series).__name__)} ({str(error).splitlines()[0]})"
 
 
-def _first_bad(series: Any, declared: Any) -> int:
+def first_bad(series: Any, declared: Any) -> int:
+    """The first value that does not fit the declared type by itself."""
     for row, value in enumerate(series):
         try:
             pa.array([value], type=declared, from_pandas=True)
-        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, TypeError):
+        except BAD_VALUES:
             return row
     return 0

@@ -57,14 +57,15 @@ def keys_of(df: DataFrame, by: str | Column | Sequence[str | Column]) -> Keys:
     for one in wanted:
         if not isinstance(one, (str, Column)):
             raise errors.aggregator_argument_invalid("by", repr(one), "column names or Columns")
-    known = {name.lower(): name for name in df.columns}
+    known = {name.lower() for name in df.columns}
     columns: list[KeyColumn] = []
     fields: list[StructField] = []
     hidden: set[str] = set()
     for one in wanted:
-        if isinstance(one, str) and one.lower() in known:
-            value = functions.col(quoted(known[one.lower()]))
-            hidden.add(known[one.lower()])
+        own = _own_column(df, one) if isinstance(one, str) else None
+        if own is not None:
+            value = functions.col(quoted(own))
+            hidden.add(own)
         elif isinstance(one, str) and "." not in one:
             raise errors.aggregate_column_unknown(one, ", ".join(df.columns))
         else:
@@ -77,6 +78,15 @@ def keys_of(df: DataFrame, by: str | Column | Sequence[str | Column]) -> Keys:
         columns += mine
         fields.append(field)
     return Keys(columns, fields, frozenset(hidden))
+
+
+def _own_column(df: DataFrame, name: str) -> str | None:
+    """The column that Spark would take for the name, in the DataFrame's own spelling."""
+    if name in df.columns:
+        return name
+    if str(df.sparkSession.conf.get("spark.sql.caseSensitive", "false")).lower() == "true":
+        return None
+    return next((column for column in df.columns if column.lower() == name.lower()), None)
 
 
 def _flattened(key: str, name: str, data_type: DataType, value: Column) -> list[KeyColumn]:

@@ -11,7 +11,14 @@ import pyarrow as pa
 
 from evenkeel import errors
 from evenkeel.mergeable.codes import describe, key_codes
-from evenkeel.mergeable.frames import WrongTypeError, conform, from_series, to_frame
+from evenkeel.mergeable.frames import (
+    BAD_VALUES,
+    WrongTypeError,
+    conform,
+    first_bad,
+    from_series,
+    to_frame,
+)
 
 if TYPE_CHECKING:
     from evenkeel.mergeable.calls import Call
@@ -106,6 +113,6 @@ def _array(call: Call, column: list[Any], field: Any) -> Any:
     try:
         nested = pa.types.is_nested(field.type) or pa.types.is_decimal(field.type)
         found = pa.array(plain, type=field.type if nested else None)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError) as error:
-        raise WrongTypeError(str(error), 0) from error
+    except BAD_VALUES as error:
+        raise WrongTypeError(str(error).rstrip("."), first_bad(plain, field.type)) from error
     return conform(found, field.type)
