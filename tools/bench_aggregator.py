@@ -230,7 +230,7 @@ def _longest_task(log: Path) -> float:
     return longest
 
 
-def page(results: Results, rows: int, keys: int) -> str:
+def page(results: Results, rows: int, keys: int, note: str = "") -> str:
     """The whole page as Markdown."""
     lines = [
         "# What the mergeable aggregate costs",
@@ -245,6 +245,7 @@ def page(results: Results, rows: int, keys: int) -> str:
         "CPU is that of the JVM and the Python workers together. Peak is the resident memory of "
         "the fullest worker, an idle one with pandas loaded included; *above idle* is what the "
         "query itself added.",
+        *(["", note] if note else []),
     ]
     titles = {"hot": "One key has half of the rows", "uniform": "All keys alike"}
     for data, arms in results.items():
@@ -284,6 +285,7 @@ def main() -> None:
     parser.add_argument("--arms", default=",".join(ARMS))
     parser.add_argument("--data", default="hot,uniform")
     parser.add_argument("--runs", type=Path, default=Path("out/aggregator.json"))
+    parser.add_argument("--note", default="", help="a line on the page about these runs")
     parser.add_argument("--one", nargs=2, metavar=("ARM", "DATA"))
     options = parser.parse_args()
     if options.one:
@@ -302,7 +304,7 @@ def main() -> None:
         if sums and max(sums) - min(sums) > 1e-6 * abs(max(sums)):
             sys.exit(f"The arms disagree: {sums}")
     options.page.parent.mkdir(parents=True, exist_ok=True)
-    options.page.write_text(page(results, options.rows, options.keys))
+    options.page.write_text(page(results, options.rows, options.keys, options.note))
     print(f"Wrote {options.page}")
 
 
