@@ -24,16 +24,23 @@ from evenkeel.hints import (
     wchoices,
 )
 from evenkeel.installation import jar
+from evenkeel.mergeable.definition import Aggregator, aggregator
+from evenkeel.mergeable.laws import check_aggregator
+from evenkeel.mergeable.plan import aggregate
 from evenkeel.spark_session import enable, session
 
 __version__ = installation.VERSION
 
 __all__ = [
+    "Aggregator",
     "Decision",
     "EvenkeelError",
     "__version__",
+    "aggregate",
+    "aggregator",
     "am",
     "cam",
+    "check_aggregator",
     "cm",
     "dagreedy",
     "dalton",
