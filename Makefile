@@ -10,9 +10,8 @@ JAR_SOURCES := build.sbt pyproject.toml project/build.properties project/plugins
   $(shell find scala/core/src scala/spark/src scala/bench/src)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-scala test-python lint lint-python fmt bench bench-aggregator \
-  soak paper build wheel \
-  docs clean distclean
+.PHONY: help setup demo test test-scala test-python lint lint-python fmt bench \
+  bench-splitting bench-aggregator soak paper build wheel docs clean distclean
 .DELETE_ON_ERROR:
 
 help: ## List these targets
@@ -56,6 +55,9 @@ bench: setup ## Run the JMH benchmarks and write docs/benchmarks/core.md (about 
 
 soak: setup ## Thousands of random queries, routed and plain (hours; EVENKEEL_SEED, EVENKEEL_QUERIES)
 	EVENKEEL_QUERIES=$${EVENKEEL_QUERIES:-2000} $(SBT) "spark/testOnly *DifferentialSuite"
+bench-splitting: build ## Measure key splitting and write docs/benchmarks/splitting.md (30 minutes)
+	$(PY) tools/bench_splitting.py docs/benchmarks/splitting.md $(BENCH)
+
 bench-aggregator: build ## Measure the Python aggregate and write docs/benchmarks/aggregator.md (20 minutes)
 	rm -f out/aggregator.json
 	$(PY) tools/bench_aggregator.py docs/benchmarks/aggregator.md $(BENCH)
