@@ -272,7 +272,7 @@ def main() -> None:
         lines = bench(spark, chosen, options.rounds, Path(folder))
     head = f"""# Key splitting beside plain Spark
 
-`make bench-splitting`: local[2], medians of {options.rounds} interleaved rounds after one to warm up.
+`make bench-splitting`: local[2], medians of {options.rounds} interleaved rounds after one warm-up.
 In parentheses the share of plain Spark's. CPU is that of all tasks, critical path the sum over
 stages of the longest task, and fullest / average the rows of the fullest task where the keyed work
 runs. Where a row shows no gain, plain Spark is as good: leave the hint out.
