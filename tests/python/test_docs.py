@@ -20,8 +20,20 @@ def blocks(page: Path, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(), re.S | re.M)
 
 
+HINTS = [page for page in PAGES if page.parent.name == "hints"]
+
+
+def test_the_python_of_the_hint_pages_runs(tmp_path: Path) -> None:
+    """All in one process: each page starts the session that the one before it left."""
+    assert len(HINTS) > 10
+    done = run_python("\n".join(block for p in HINTS for block in blocks(p, "python")), tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.parametrize(
-    "page", [p for p in PAGES if blocks(p, "python")], ids=lambda p: str(p.relative_to(ROOT))
+    "page",
+    [p for p in PAGES if blocks(p, "python") and p not in HINTS],
+    ids=lambda p: str(p.relative_to(ROOT)),
 )
 def test_the_python_of_a_page_runs(page: Path, tmp_path: Path) -> None:
     done = run_python("\n".join(blocks(page, "python")), tmp_path)
