@@ -4,6 +4,7 @@ package io.evenkeel
 import java.util.{Collections, WeakHashMap}
 
 import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvider}
+import org.apache.spark.sql.evenkeel.plan.panes.PreAggregatePanes
 
 /**
  * What Evenkeel adds to a Spark session: the table of contents of this module.
@@ -16,6 +17,8 @@ final class EvenkeelExtensions extends SparkSessionExtensionsProvider {
   override def apply(extensions: SparkSessionExtensions): Unit =
     if (EvenkeelExtensions.isFirst(extensions)) {
       extensions.injectFunction(VersionFunction.description)
+      extensions.injectQueryStagePrepRule(_ => PreAggregatePanes)
+      extensions.injectColumnar(_ => PreAggregatePanes.BeforeColumnar)
     }
 }
 
