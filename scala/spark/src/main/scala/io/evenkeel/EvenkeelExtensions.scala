@@ -3,6 +3,15 @@ package io.evenkeel
 
 import java.util.{Collections, WeakHashMap}
 
+import org.apache.spark.sql.evenkeel.explain.OfferExplain
+import org.apache.spark.sql.evenkeel.hint.{
+  CheckRouteHints,
+  PlaceRouteHints,
+  PreferCachedData,
+  ResolveRouteHints,
+  ResolveRoutedRepartition
+}
+import org.apache.spark.sql.evenkeel.plan.{PlanRoutedRepartition, SplitAggregate}
 import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvider}
 import org.apache.spark.sql.evenkeel.plan.panes.PreAggregatePanes
 
@@ -17,6 +26,18 @@ final class EvenkeelExtensions extends SparkSessionExtensionsProvider {
   override def apply(extensions: SparkSessionExtensions): Unit =
     if (EvenkeelExtensions.isFirst(extensions)) {
       extensions.injectFunction(VersionFunction.description)
+      extensions.injectResolutionRule(_ => OfferExplain)
+      // 1. A hint's text becomes a node, is checked, and moves onto its operator.
+      extensions.injectHintResolutionRule(_ => ResolveRouteHints)
+      extensions.injectResolutionRule(_ => ResolveRoutedRepartition)
+      extensions.injectCheckRule(_ => CheckRouteHints)
+      extensions.injectPlanNormalizationRule(_ => PlaceRouteHints)
+      extensions.injectPlanNormalizationRule(PreferCachedData(_))
+      extensions.injectOptimizerRule(_ => PlaceRouteHints)
+      // 2. The operator is planned around a routed exchange.
+      extensions.injectPlannerStrategy(SplitAggregate(_))
+      extensions.injectPlannerStrategy(_ => PlanRoutedRepartition)
+      // 3. Sliding windows: with AQE, and without it or in streams.
       extensions.injectQueryStagePrepRule(_ => PreAggregatePanes)
       extensions.injectColumnar(_ => PreAggregatePanes.BeforeColumnar)
     }

@@ -5,10 +5,9 @@ import scala.util.Random
 
 import org.apache.spark.sql.DataFrame
 import org.scalatest.Assertion
-import org.scalatest.funsuite.AnyFunSuite
 
 /** Panes on and off give the same rows, whatever the windows, the data and the aggregates. */
-class PaneDifferentialSuite extends AnyFunSuite with PaneSession {
+class PaneDifferentialSuite extends PaneSuite {
 
   private val modes = Seq("panes" -> always, "fallback" -> fallback)
 
@@ -51,15 +50,17 @@ class PaneDifferentialSuite extends AnyFunSuite with PaneSession {
   }
 
   private def same(sql: String, settings: Map[String, String] = Map.empty): Assertion =
-    withConf(settings) {
-      val (expected, plain) = run(spark.sql(sql))
+    withConf(settings.toSeq: _*) {
+      val plain = spark.sql(sql)
+      val expected = multiset(plain.collect().toSeq)
       assert(panesIn(plain).isEmpty)
       modes.foreach { case (name, mode) =>
-        withConf(mode) {
-          val (rows, plan) = run(spark.sql(sql))
-          assert(panesIn(plan).nonEmpty, s"no panes for $sql, refused: ${refusalsIn(plan)}\n$plan")
-          assert(multiset(rows) == multiset(expected), s"$name, $settings, $sql\n$plan")
-          val fellBack = panesIn(plan).map(_.metrics("tasksFellBack").value).sum
+        withConf(mode: _*) {
+          val df = spark.sql(sql)
+          val found = multiset(df.collect().toSeq)
+          assert(panesIn(df).nonEmpty, s"no panes for $sql, refused: ${reasons(df)}")
+          assert(found == expected, s"$name, $settings, $sql\n${executed(df)}")
+          val fellBack = panesIn(df).map(_.metrics("tasksFellBack").value).sum
           assert((fellBack > 0) == (name == "fallback"), s"$fellBack tasks fell back: $sql")
         }
       }
@@ -156,9 +157,10 @@ class PaneDifferentialSuite extends AnyFunSuite with PaneSession {
     test(s"$name, AQE $adaptive") {
       // An empty input has no rows by which a task could change its way.
       if (name != "empty input") same(query, Map("spark.sql.adaptive.enabled" -> adaptive))
-      else withConf(always ++ Map("spark.sql.adaptive.enabled" -> adaptive)) {
-        assert(run(spark.sql(query))._1.isEmpty)
-      }
+      else
+        withConf(always :+ ("spark.sql.adaptive.enabled" -> adaptive): _*) {
+          assert(spark.sql(query).collect().isEmpty)
+        }
     }
 
   test("a window filter keeps rows from the aggregate that Spark would not show it either") {

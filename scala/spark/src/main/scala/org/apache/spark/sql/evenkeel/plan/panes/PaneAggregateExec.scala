@@ -69,9 +69,12 @@ private[evenkeel] final case class PaneAggregateExec(
       plans.output.mkString("[", ", ", "]"),
       s"window=${seconds(sliding.window)}",
       s"slide=${seconds(sliding.slide)}",
-      s"pane=${seconds(sliding.pane)}",
+      s"pane=$paneText",
       s"windowsPerRow=${sliding.overlap}")
   }
+
+  /** The pane's length for people. */
+  def paneText: String = seconds(plans.sliding.pane)
 
   /** Spark's own steps above the child say all there is to compare: the panes follow from them. */
   override protected def doCanonicalize(): SparkPlan = {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.apache.spark.sql.evenkeel.plan.panes
 
+import org.apache.spark.sql.evenkeel.explain.Reason
+
 /** Why a windowed aggregate was left in Spark's order. The code is stable; the text ends in the remedy. */
-private[evenkeel] sealed abstract class PaneRefusal(val code: String, val text: String)
-    extends Product
-    with Serializable
+private[evenkeel] sealed abstract class PaneRefusal(code: String, text: String)
+    extends Reason(code, text)
 
 private[evenkeel] object PaneRefusal {
 

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.{Expression, SessionWindow}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Partial}
 import org.apache.spark.sql.catalyst.plans.logical.Aggregate
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.catalyst.trees.TreeNodeTag
+import org.apache.spark.sql.evenkeel.explain.{Decision, Footnotes, Outcome}
 import org.apache.spark.sql.execution.{ColumnarRule, ExpandExec, SparkPlan}
 import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
 import org.apache.spark.sql.execution.exchange.ShuffleExchangeLike
@@ -31,12 +31,6 @@ object PreAggregatePanes extends Rule[SparkPlan] {
     override def preColumnarTransitions: Rule[SparkPlan] = PreAggregatePanes
   }
 
-  private val RefusalTag = TreeNodeTag[PaneRefusal]("evenkeel.panes.refusal")
-
-  /** Why the panes of this partial aggregate were not used. */
-  private[evenkeel] def refusal(plan: SparkPlan): Option[PaneRefusal] =
-    plan.getTagValue(RefusalTag)
-
   override def apply(plan: SparkPlan): SparkPlan = plan.transformUp {
     case exchange: ShuffleExchangeLike =>
       exchange.child match {
@@ -61,13 +55,20 @@ object PreAggregatePanes extends Rule[SparkPlan] {
         val panes = PaneAggregateExec(PlanPanes(parts), parts.input)
         // AQE finds the stage's logical node by the tags.
         panes.copyTagsFrom(partial)
+        tell(partial, Outcome.Panes(panes.plans.sliding.overlap, panes.paneText))
         panes
       case Left(refusal) =>
-        logInfo(s"${refusal.code}: ${refusal.text}")
-        partial.setTagValue(RefusalTag, refusal)
+        tell(partial, Outcome.Plain(refusal))
         partial
     }
   }
+
+  private def tell(partial: BaseAggregateExec, outcome: Outcome): Unit =
+    partial.logicalLink.foreach { operator =>
+      Footnotes.add(
+        operator,
+        Decision("SlidingWindow", partial.groupingExpressions.map(_.toAttribute.sql), outcome))
+    }
 
   private def isSession(plan: BaseAggregateExec): Boolean =
     plan.groupingExpressions.exists(_.metadata.contains(SessionWindow.marker))

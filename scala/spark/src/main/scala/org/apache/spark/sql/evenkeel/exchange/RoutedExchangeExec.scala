@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.apache.spark.sql.evenkeel.exchange
+
+import scala.concurrent.Future
+
+import org.apache.spark.internal.config
+import org.apache.spark.rdd.RDD
+import org.apache.spark.shuffle.sort.SortShuffleManager
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Expression, UnsafeRowChecksum}
+import org.apache.spark.sql.catalyst.plans.logical.Statistics
+import org.apache.spark.sql.execution.exchange.{
+  REBALANCE_PARTITIONS_BY_NONE,
+  REPARTITION_BY_NUM,
+  ShuffleExchangeExec,
+  ShuffleExchangeLike,
+  ShuffleOrigin
+}
+import org.apache.spark.sql.execution.metric.{
+  SQLMetric,
+  SQLMetrics,
+  SQLShuffleReadMetricsReporter,
+  SQLShuffleWriteMetricsReporter
+}
+import org.apache.spark.sql.execution.{
+  ShufflePartitionSpec,
+  ShuffledRowRDD,
+  SparkPlan,
+  UnsafeRowSerializer
+}
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.{MapOutputStatistics, PartitionIdPassthrough, ShuffleDependency, SparkEnv}
+
+/**
+ * A shuffle whose rows are placed by a router instead of a hash.
+ *
+ * Spark's own exchange throws on partitionings it does not know, hence a node of our own.
+ *
+ * @param router text of the RouterSpec
+ * @param keys expressions over the child's output to route by, already normalised
+ * @param fixedTargets whether the user named the number of targets
+ * @param shape the plan shape this exchange is part of, for EXPLAIN
+ */
+final case class RoutedExchangeExec(
+    router: String,
+    keys: Seq[Expression],
+    override val outputPartitioning: KeySplitPartitioning,
+    fixedTargets: Boolean,
+    shape: String,
+    child: SparkPlan)
+    extends ShuffleExchangeLike {
+
+  private lazy val writeMetrics =
+    SQLShuffleWriteMetricsReporter.createShuffleWriteMetrics(sparkContext)
+  private lazy val readMetrics =
+    SQLShuffleReadMetricsReporter.createShuffleReadMetrics(sparkContext)
+
+  override lazy val metrics: Map[String, SQLMetric] = Map(
+    "dataSize" -> SQLMetrics.createSizeMetric(sparkContext, "data size"),
+    "numPartitions" -> SQLMetrics.createMetric(sparkContext, "number of partitions")) ++
+    readMetrics ++ writeMetrics
+
+  override def nodeName: String =
+    router.takeWhile(_ != '(').split('_').map(_.capitalize).mkString + "Exchange"
+
+  override def stringArgs: Iterator[Any] = Iterator(
+    s"keys=[${keys.mkString(", ")}]",
+    s"targets=$numTargets",
+    s"shape=$shape",
+    s"router=$router",
+    s"[plan_id=$id]")
+
+  private def numTargets: Int = outputPartitioning.numPartitions
+
+  /**
+   * Nobody above relies on where rows are, so AQE may read small partitions together, unless the user has
+   * asked for a certain number.
+   */
+  override def shuffleOrigin: ShuffleOrigin =
+    if (fixedTargets) REPARTITION_BY_NUM else REBALANCE_PARTITIONS_BY_NONE
+
+  override def advisoryPartitionSize: Option[Long] = None
+
+  private lazy val serializer = new UnsafeRowSerializer(child.output.size, longMetric("dataSize"))
+
+  @transient private lazy val inputRDD: RDD[InternalRow] = child.execute()
+
+  @transient private lazy val tally: TargetTally = {
+    val t = new TargetTally(numTargets)
+    sparkContext.register(t, "evenkeel.rowsPerTarget")
+    t
+  }
+
+  @transient lazy val shuffleDependency: ShuffleDependency[Int, InternalRow, InternalRow] = {
+    val routed = new RoutedRDD(
+      inputRDD,
+      router,
+      numTargets,
+      keys,
+      child.output,
+      RoutedExchangeExec.mustCopyRows(numTargets),
+      stableOrder = false,
+      tally)
+    metrics("numPartitions").set(numTargets.toLong)
+    val conf = SQLConf.get
+    val checksums =
+      conf.shuffleOrderIndependentChecksumEnabled || conf.shuffleChecksumMismatchFullRetryEnabled
+    new ShuffleDependency[Int, InternalRow, InternalRow](
+      routed,
+      new PartitionIdPassthrough(numTargets),
+      serializer,
+      shuffleWriterProcessor = ShuffleExchangeExec.createShuffleWriteProcessor(writeMetrics),
+      rowBasedChecksums =
+        UnsafeRowChecksum.createUnsafeRowChecksums(if (checksums) numTargets else 0),
+      _checksumMismatchFullRetryEnabled = conf.shuffleChecksumMismatchFullRetryEnabled,
+      checksumMismatchQueryLevelRollbackEnabled =
+        conf.shuffleChecksumMismatchQueryLevelRollbackEnabled)
+  }
+
+  @transient override lazy val mapOutputStatisticsFuture: Future[MapOutputStatistics] =
+    if (inputRDD.getNumPartitions == 0) Future.successful(null)
+    else sparkContext.submitMapStage(shuffleDependency)
+
+  override def numMappers: Int = shuffleDependency.rdd.getNumPartitions
+
+  override def numPartitions: Int = shuffleDependency.partitioner.numPartitions
+
+  override def getShuffleRDD(specs: Array[ShufflePartitionSpec]): RDD[InternalRow] =
+    new ShuffledRowRDD(shuffleDependency, readMetrics, specs)
+
+  override def runtimeStatistics: Statistics = Statistics(
+    metrics("dataSize").value,
+    Some(metrics(SQLShuffleWriteMetricsReporter.SHUFFLE_RECORDS_WRITTEN).value))
+
+  override def shuffleId: Int = shuffleDependency.shuffleId
+
+  override protected def doExecute(): RDD[InternalRow] =
+    new ShuffledRowRDD(shuffleDependency, readMetrics)
+
+  override protected def withNewChildInternal(newChild: SparkPlan): RoutedExchangeExec =
+    copy(child = newChild)
+}
+
+object RoutedExchangeExec {
+
+  /**
+   * Whether rows must be copied before the shuffle: only where it keeps them as objects (see
+   * ShuffleExchangeExec.needToCopyObjectsBeforeShuffle, which is private).
+   */
+  private def mustCopyRows(partitions: Int): Boolean = {
+    val env = SparkEnv.get
+    val bypass = env.conf.get(config.SHUFFLE_SORT_BYPASS_MERGE_THRESHOLD)
+    val serialised = SortShuffleManager.MAX_SHUFFLE_OUTPUT_PARTITIONS_FOR_SERIALIZED_MODE
+    !env.shuffleManager.isInstanceOf[SortShuffleManager] ||
+    (partitions > bypass && partitions > serialised)
+  }
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.apache.spark.sql.evenkeel.explain
+
+/**
+ * Why an operator was left to Spark. The code is stable; the text is for people. Each area has its own sealed
+ * list of them; below is that of key splitting.
+ */
+abstract class Reason(val code: String, val text: String) extends Product with Serializable
+
+object Reason {
+  case object BalancedInput
+      extends Reason(
+        "BALANCED_INPUT",
+        "the rows are not clustered on the keys, so no task is overloaded")
+  case object Disabled extends Reason("DISABLED", "spark.evenkeel.enabled is false")
+  case object KeptAway extends Reason("NO_EVENKEEL", "the NO_EVENKEEL hint keeps us away")
+  case object KeysStayWhole
+      extends Reason("KEYS_STAY_WHOLE", "this operator needs all rows of a key in one place")
+  case object NoGroupingKeys
+      extends Reason(
+        "NO_GROUPING_KEYS",
+        "without grouping keys there is one group and nothing to route")
+  case object PythonAggregate
+      extends Reason("PYTHON_AGGREGATE", "a pandas aggregate has no partial form to merge")
+  case object SessionWindow
+      extends Reason("SESSION_WINDOW", "sessions of one key must be merged in one place")
+  case object Streaming
+      extends Reason("STREAMING", "streaming state must stay where its partition is")
+  case object RawDistinct
+      extends Reason(
+        "RAW_DISTINCT",
+        "DISTINCT must meet equal values in one place, so rows cannot be split")
+  case object NoAggregates
+      extends Reason("NO_PARTIALS", "the operator's plan has no partial step to route")
+  case object NotAsked extends Reason("NOT_ASKED", "no hint asks for it")
+  case object NoOperator
+      extends Reason("NO_OPERATOR", "the hint met no grouped aggregate to act on")
+}

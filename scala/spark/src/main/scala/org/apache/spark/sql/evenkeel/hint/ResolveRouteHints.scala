@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.apache.spark.sql.evenkeel.hint
+
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnresolvedHint}
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.trees.TreePattern.UNRESOLVED_HINT
+
+/**
+ * Turns our hints into [[RouteHint]] nodes before Spark drops what it does not know with a warning.
+ *
+ * Example: `UnresolvedHint(DALTON, [64, 'k], child)` becomes `RouteHint(DALTON(64, k), child)`.
+ */
+object ResolveRouteHints extends Rule[LogicalPlan] {
+  override def apply(plan: LogicalPlan): LogicalPlan =
+    plan.resolveOperatorsUpWithPruning(_.containsPattern(UNRESOLVED_HINT)) {
+      case UnresolvedHint(name, parameters, child) if HintSyntax.isRouting(name) =>
+        RouteHint(Some(HintSyntax.parse(name, parameters)), child)
+      case UnresolvedHint(name, _, child) if HintSyntax.isOff(name) => RouteHint(None, child)
+    }
+}

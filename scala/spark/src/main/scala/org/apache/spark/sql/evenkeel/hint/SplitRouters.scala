@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.apache.spark.sql.evenkeel.hint
+
+import io.evenkeel.core.spec.{RouterKinds, RouterSpec}
+
+/** Which routers can place rows one by one in a map task, or by a table that is frozen for all tasks. */
+private[evenkeel] object SplitRouters {
+
+  // These plan a whole batch before the first row leaves, and a map task does not hold its batch.
+  private val planning = Set("off_greedy", "prompt", "kip")
+
+  def accepts(spec: RouterSpec): Boolean = !planning(spec.kind.name)
+
+  def names: Seq[String] = RouterKinds.all.map(_.name).filterNot(planning)
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.apache.spark.sql.evenkeel.plan
+
+import org.apache.spark.sql.catalyst.optimizer.NormalizeFloatingNumbers
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.evenkeel.config.EvenkeelConf
+import org.apache.spark.sql.evenkeel.exchange.{KeySplitPartitioning, RoutedExchangeExec}
+import org.apache.spark.sql.evenkeel.explain.{Decision, Footnotes, Outcome, Reason}
+import org.apache.spark.sql.evenkeel.hint.{RequestedPlace, RoutedRepartition}
+import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
+import org.apache.spark.sql.internal.SQLConf
+
+/** Plans what the ROUTE hint asks for: a routed exchange, whatever stands above it. */
+object PlanRoutedRepartition extends SparkStrategy {
+
+  override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
+    case r: RoutedRepartition =>
+      refusal(r) match {
+        case Some(reason) =>
+          // The child's physical plan takes our place, and its link may lead to either of the two.
+          Seq(r, r.child).foreach(Footnotes.add(_, decision(r, Outcome.Plain(reason))))
+          planLater(r.child) :: Nil
+        case None => routed(r) :: Nil
+      }
+    case _ => Nil
+  }
+
+  private def refusal(r: RoutedRepartition): Option[Reason] =
+    if (!EvenkeelConf.enabled) Some(Reason.Disabled)
+    else if (r.isStreaming) Some(Reason.Streaming)
+    else if (r.request.place == RequestedPlace.HereIfNeeded && !ClusteredInput(r.child, r.keys))
+      Some(Reason.BalancedInput)
+    else None
+
+  private def routed(r: RoutedRepartition): SparkPlan = {
+    val targets = r.request.targets.getOrElse(SQLConf.get.numShufflePartitions)
+    val exchange = RoutedExchangeExec(
+      r.request.router,
+      r.keys.map(NormalizeFloatingNumbers.normalize),
+      KeySplitPartitioning(targets),
+      fixedTargets = r.request.targets.isDefined,
+      shape = "route",
+      planLater(r.child))
+    Decision.record(
+      exchange,
+      decision(r, Outcome.Routed(r.request.router, "route", targets, "asked for")))
+  }
+
+  private def decision(r: RoutedRepartition, outcome: Outcome): Decision =
+    Decision(s"hint ${r.request.hint}", r.keys.map(_.sql), outcome)
+}

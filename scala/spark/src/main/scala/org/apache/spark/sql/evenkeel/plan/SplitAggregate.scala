@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.apache.spark.sql.evenkeel.plan
+
+import org.apache.spark.SparkException
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, PartialMerge}
+import org.apache.spark.sql.catalyst.expressions.{
+  Alias,
+  Expression,
+  NamedExpression,
+  PythonUDAF,
+  SessionWindow
+}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan}
+import org.apache.spark.sql.catalyst.trees.TreeNodeTag
+import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
+import org.apache.spark.sql.evenkeel.config.EvenkeelConf
+import org.apache.spark.sql.evenkeel.exchange.{KeySplitPartitioning, RoutedExchangeExec}
+import org.apache.spark.sql.evenkeel.explain.{Decision, Outcome, Reason}
+import org.apache.spark.sql.evenkeel.hint.{HintSyntax, HintedOperator, PlacedHint, RouteRequest}
+import org.apache.spark.sql.execution.aggregate.{
+  BaseAggregateExec,
+  HashAggregateExec,
+  ObjectHashAggregateExec,
+  SortAggregateExec
+}
+import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
+import org.apache.spark.sql.internal.SQLConf
+
+/**
+ * Plans a hinted aggregate so that the rows of one key may be worked on in several tasks.
+ *
+ * {{{
+ * MERGE: Partial -> routed exchange -> PartialMerge -> Spark's exchange -> Final
+ * RAW:   routed exchange -> Partial -> Spark's exchange -> Final
+ * }}}
+ *
+ * Spark's own strategy plans the aggregate first and we add to its plan, so whatever it supports (hash,
+ * object-hash and sort aggregates, FILTER, one DISTINCT group, typed aggregators) we do. Routing only
+ * decides where partial results are made: Final, behind Spark's exchange, always brings a key together.
+ */
+final case class SplitAggregate(session: SparkSession) extends SparkStrategy {
+
+  override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
+    case a: Aggregate => asked(a).fold(Seq.empty[SparkPlan])(planHinted(a, _))
+    case _ => Nil
+  }
+
+  /** The hint on an aggregate, or what `spark.evenkeel.force` stands for. */
+  private def asked(a: Aggregate): Option[Option[RouteRequest]] =
+    PlacedHint.of(a).orElse(EvenkeelConf.force.map(text => Some(HintSyntax.forced(text))))
+
+  private def planHinted(a: Aggregate, request: Option[RouteRequest]): Seq[SparkPlan] = {
+    val base = session.asInstanceOf[ClassicSession].sessionState.planner.Aggregation(a)
+    def plain(reason: Reason): Seq[SparkPlan] =
+      base.map(Decision.record(_, decision(a, Outcome.Plain(reason))))
+    request match {
+      case None => plain(Reason.KeptAway)
+      case _ if !EvenkeelConf.enabled => plain(Reason.Disabled)
+      case Some(r) =>
+        SplitAggregate.choose(a, r) match {
+          case Left(reason) => plain(reason)
+          case Right((shape, why)) =>
+            base match {
+              case Seq(last: BaseAggregateExec) => Seq(split(a, r, shape, why, last))
+              case _ => plain(Reason.NoAggregates)
+            }
+        }
+    }
+  }
+
+  private def split(
+      a: Aggregate,
+      request: RouteRequest,
+      shape: AggregateShape,
+      why: String,
+      last: BaseAggregateExec): SparkPlan = {
+    val targets = request.targets.getOrElse(SQLConf.get.numShufflePartitions)
+    def exchange(keys: Seq[Expression], child: SparkPlan): SparkPlan =
+      RoutedExchangeExec(
+        request.router,
+        keys,
+        KeySplitPartitioning(targets),
+        fixedTargets = request.targets.isDefined,
+        shape.word,
+        child)
+    val routed = shape match {
+      case AggregateShape.Merge =>
+        val keys = chosen(a, request, last.groupingExpressions)
+        last.withNewChildren(Seq(merging(last, exchange(keys, last.child))))
+      case AggregateShape.Raw =>
+        last.withNewChildren(Seq(belowPartial(last.child) { partial =>
+          exchange(chosen(a, request, partial.groupingExpressions), partial.child)
+        }))
+    }
+    Decision.record(routed, decision(a, Outcome.Routed(request.router, shape.word, targets, why)))
+  }
+
+  /** The keys to route by, as columns of the plan at hand; `grouping` is in the operator's order. */
+  private def chosen(
+      a: Aggregate,
+      request: RouteRequest,
+      grouping: Seq[NamedExpression]): Seq[Expression] = {
+    val wanted = HintedOperator.routedBy(a, request)
+    a.groupingExpressions.zip(grouping).collect {
+      case (logical, physical) if wanted.exists(_.semanticEquals(logical)) =>
+        physical match {
+          case Alias(child, _) => child
+          case other => other
+        }
+    }
+  }
+
+  /** A PartialMerge step of the same kind as the Final one. */
+  private def merging(last: BaseAggregateExec, child: SparkPlan): SparkPlan = {
+    val keys = last.groupingExpressions.map(_.toAttribute)
+    val merges = last.aggregateExpressions.map(_.copy(mode = PartialMerge, filter = None))
+    val results = merges.map(_.resultAttribute)
+    val output = keys ++ merges.flatMap(_.aggregateFunction.inputAggBufferAttributes)
+    last match {
+      case h: HashAggregateExec =>
+        h.copy(None, false, None, keys, merges, results, keys.length, output, child)
+      case o: ObjectHashAggregateExec =>
+        o.copy(None, false, None, keys, merges, results, keys.length, output, child)
+      case s: SortAggregateExec =>
+        s.copy(None, false, None, keys, merges, results, keys.length, output, child)
+      case other =>
+        throw SparkException.internalError(s"Spark planned an unknown aggregate: ${other.nodeName}")
+    }
+  }
+
+  private def belowPartial(plan: SparkPlan)(exchange: BaseAggregateExec => SparkPlan): SparkPlan =
+    plan match {
+      case partial: BaseAggregateExec => partial.withNewChildren(Seq(exchange(partial)))
+      case other => other.withNewChildren(other.children.map(belowPartial(_)(exchange)))
+    }
+
+  private def decision(a: Aggregate, outcome: Outcome): Decision =
+    Decision("Aggregate", a.groupingExpressions.map(_.sql), outcome)
+}
+
+object SplitAggregate {
+  private val Chosen = TreeNodeTag[Either[Reason, (AggregateShape, String)]]("evenkeel.shape")
+
+  /**
+   * The shape of an aggregate, chosen once: AQE plans the same operator again when a stage below it is done,
+   * and what is known of its input then looks different.
+   */
+  private def choose(a: Aggregate, r: RouteRequest): Either[Reason, (AggregateShape, String)] =
+    a.getTagValue(Chosen).getOrElse {
+      val shape = AggregateShape.choose(facts(a), r.shape)
+      a.setTagValue(Chosen, shape)
+      shape
+    }
+
+  private def facts(a: Aggregate): AggregateFacts = {
+    val functions = a.aggregateExpressions.flatMap(_.collect { case e: AggregateExpression => e })
+    AggregateFacts(
+      grouped = a.groupingExpressions.nonEmpty,
+      streaming = a.isStreaming,
+      sessionWindow = a.groupingExpressions.exists {
+        case n: NamedExpression => n.metadata.contains(SessionWindow.marker)
+        case _ => false
+      },
+      python = functions.exists(_.aggregateFunction.isInstanceOf[PythonUDAF]),
+      distinct = functions.exists(_.isDistinct),
+      costly = false,
+      clusteredInput = ClusteredInput(a.child, a.groupingExpressions))
+  }
+}

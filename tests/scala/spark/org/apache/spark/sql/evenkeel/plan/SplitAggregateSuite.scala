@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.apache.spark.sql.evenkeel.plan
+
+import org.apache.spark.sql.evenkeel.SparkSuite
+import org.apache.spark.sql.evenkeel.explain.{Outcome, Reason}
+import org.apache.spark.sql.execution.adaptive.QueryStageExec
+import org.scalatest.Assertion
+
+/** Every kind of aggregate in every shape gives what plain Spark gives. */
+class SplitAggregateSuite extends SparkSuite {
+
+  override protected def beforeAll(): Unit = {
+    super.beforeAll()
+    spark
+      .range(0, 5000, 1, 3)
+      .selectExpr(
+        "if(id % 3 = 0, NULL, if(id % 2 = 0, 7, id % 37)) AS k",
+        "concat('s', id % 4) AS g",
+        "id AS v",
+        "CAST(id % 97 AS DOUBLE) / 7 AS d",
+        "id % 2 = 0 AS b",
+        "CAST(id % 50 AS DECIMAL(20, 4)) AS n")
+      .createOrReplaceTempView("t")
+  }
+
+  private val aggregates = Seq(
+    "count(*), count(k), sum(v), avg(d), min(d), max(v)",
+    "stddev(d), variance(d), skewness(d), kurtosis(d), corr(d, v), covar_pop(d, v)",
+    "percentile(d, 0.5), percentile_approx(v, 0.5, 100000), median(v)",
+    "approx_count_distinct(v)",
+    "sort_array(collect_set(v)), sort_array(collect_list(v))",
+    "max_by(v, v), min_by(v, v)",
+    "bit_and(v), bit_or(v), bit_xor(v), bool_and(b), bool_or(b), every(b)",
+    "sum(n), avg(n)",
+    "sum(v) FILTER (WHERE b), count(*) FILTER (WHERE v > 10 AND b)",
+    "count(DISTINCT v), sum(d)",
+    "count(DISTINCT v), count(DISTINCT d), sum(v)",
+    "hex(count_min_sketch(v, 0.5d, 0.5d, 1))",
+    "round(hll_sketch_estimate(hll_sketch_agg(v, 12)) / count(*), 1)",
+    "mode(d, true), regr_slope(d, v)",
+    "histogram_numeric(v, 3) IS NULL, try_sum(v), any_value(1), first(2), last(3)")
+
+  private def equal(select: String, grouping: String, hint: String): Assertion = {
+    val plain = spark.sql(s"SELECT $grouping, $select FROM t GROUP BY $grouping")
+    val routed = spark.sql(s"SELECT /*+ $hint */ $grouping, $select FROM t GROUP BY $grouping")
+    assert(rounded(routed) == rounded(plain), s"$select by $grouping with $hint")
+    assert(exchanges(routed).size == 1, executed(routed).toString)
+  }
+
+  /** Sums of doubles depend on their order in the last bits, in plain Spark as well. */
+  private def rounded(df: org.apache.spark.sql.DataFrame): Seq[String] =
+    df.collect()
+      .toSeq
+      .map(
+        _.toSeq
+          .map {
+            case x: Double => if (x.abs < 1e-12) "0" else f"$x%.9e"
+            case other => String.valueOf(other)
+          }
+          .mkString("|"))
+      .sorted
+
+  for {
+    codegen <- Seq(true, false)
+    adaptive <- Seq(true, false)
+  } test(s"all aggregates equal plain Spark's, codegen $codegen, AQE $adaptive") {
+    withConf(
+      "spark.sql.codegen.wholeStage" -> codegen.toString,
+      "spark.sql.adaptive.enabled" -> adaptive.toString) {
+      aggregates.foreach { select =>
+        equal(select, "k", "DALTON(6)")
+        if (!select.contains("DISTINCT")) equal(select, "k, g", "PKG(5, k, 'shape=raw')")
+      }
+    }
+  }
+
+  test("sort aggregates are routed") {
+    withConf("spark.sql.test.forceApplySortAggregate" -> "true") {
+      equal("sum(v), avg(d)", "k", "PKG(5)")
+      equal("sum(v), avg(d)", "k", "PKG(5, 'shape=raw')")
+    }
+    equal("max(g)", "k", "DALTON(5)")
+  }
+
+  test("object-hash aggregates that fall back to sorting are routed") {
+    withConf("spark.sql.objectHashAggregate.sortBased.fallbackThreshold" -> "2") {
+      equal("sort_array(collect_set(v)), percentile(d, 0.5)", "k, g", "PKG(5)")
+      equal("sort_array(collect_list(v))", "k, g", "PKG(5, 'shape=raw')")
+    }
+  }
+
+  test("empty input gives an empty result") {
+    val df = spark.sql("SELECT /*+ DALTON */ k, sum(v) FROM t WHERE v < 0 GROUP BY k")
+    assert(rows(df).isEmpty)
+  }
+
+  private def reason(query: String): Seq[Outcome] = decisions(spark.sql(query)).map(_.outcome)
+
+  test("what cannot be split says why") {
+    assert(
+      reason("SELECT /*+ DALTON */ sum(v) FROM t") == Seq(Outcome.Plain(Reason.NoGroupingKeys)))
+    assert(
+      reason("SELECT /*+ PKG('shape=raw') */ k, count(DISTINCT v) FROM t GROUP BY k") ==
+        Seq(Outcome.Plain(Reason.RawDistinct)))
+    withConf("spark.evenkeel.enabled" -> "false") {
+      val query = "SELECT /*+ PKG */ k, sum(v) FROM t GROUP BY k"
+      assert(reason(query) == Seq(Outcome.Plain(Reason.Disabled)))
+      assert(exchanges(spark.sql(query)).isEmpty)
+    }
+    assert(reason("SELECT k, sum(v) FROM t GROUP BY k") == Seq(Outcome.Plain(Reason.NotAsked)))
+  }
+
+  test("input clustered on the key is routed RAW, and stays so when AQE plans again") {
+    val query = "SELECT /*+ PKG(k) */ a.k, sum(a.v) FROM t a JOIN " +
+      "(SELECT DISTINCT k FROM t) b ON a.k = b.k GROUP BY a.k"
+    withConf("spark.sql.autoBroadcastJoinThreshold" -> "-1") {
+      val df = spark.sql(query)
+      assert(exchanges(df).map(_.shape) == Seq("raw"))
+      assert(rows(df) == rows(spark.sql(query.replace("/*+ PKG(k) */", ""))))
+      assert(exchanges(df).map(_.shape) == Seq("raw"), "after execution")
+    }
+  }
+
+  test("EXPLAIN shows the node, the choice and the reason") {
+    val text = spark
+      .sql("EXPLAIN SELECT /*+ DALTON(64, k) */ k, sum(v) FROM t GROUP BY k")
+      .head()
+      .getString(0)
+    assert(text.contains("DaltonExchange keys=[k#"))
+    assert(text.contains("targets=64, shape=merge"))
+    assert(text.contains("== Extended Information (Evenkeel) =="))
+    assert(text.contains("routed by dalton, shape=merge, targets=64"))
+  }
+
+  test("AQE reads small partitions together unless the number of targets was given") {
+    def tasks(hint: String): Int = {
+      val df = spark.sql(s"SELECT /*+ $hint */ k, sum(v) FROM t GROUP BY k")
+      df.collect()
+      collect(executed(df)) {
+        case r: org.apache.spark.sql.execution.adaptive.AQEShuffleReadExec
+            if r.child
+              .asInstanceOf[QueryStageExec]
+              .plan
+              .isInstanceOf[org.apache.spark.sql.evenkeel.exchange.RoutedExchangeExec] =>
+          r
+      }.size
+    }
+    withConf("spark.sql.shuffle.partitions" -> "40") {
+      assert(tasks("PKG") == 1)
+      assert(tasks("PKG(40)") == 0)
+    }
+  }
+
+  test("spark.evenkeel.force routes what it fits and leaves the rest plain") {
+    withConf("spark.evenkeel.force" -> "pkg(d=3)") {
+      val grouped = spark.sql("SELECT k, sum(v) FROM t GROUP BY k")
+      assert(exchanges(grouped).map(_.router) == Seq("pkg(d=3)"))
+      val whole = spark.sql("SELECT sum(v) FROM t")
+      assert(exchanges(whole).isEmpty)
+      assert(rows(whole).size == 1)
+    }
+  }
+}
