@@ -11,9 +11,9 @@ import org.apache.spark.sql.evenkeel.hint.{
   ResolveRouteHints,
   ResolveRoutedRepartition
 }
+import org.apache.spark.sql.evenkeel.plan.panes.PreAggregatePanes
 import org.apache.spark.sql.evenkeel.plan.{PlanRoutedRepartition, SplitAggregate}
 import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvider}
-import org.apache.spark.sql.evenkeel.plan.panes.PreAggregatePanes
 
 /**
  * What Evenkeel adds to a Spark session: the table of contents of this module.

@@ -34,7 +34,12 @@ class PaneDifferentialSuite extends PaneSuite {
       val micros = base + random.between(-200000000L, 200000000L)
       val time = if (random.nextInt(20) == 0) None else Some(micros)
       val value = if (random.nextInt(15) == 0) None else Some(random.nextInt(50) - 20)
-      (time, random.nextInt(4), value, Seq(0.0, -0.0, Double.NaN, 1.5)(random.nextInt(4)), s"s${random.nextInt(9)}")
+      (
+        time,
+        random.nextInt(4),
+        value,
+        Seq(0.0, -0.0, Double.NaN, 1.5)(random.nextInt(4)),
+        s"s${random.nextInt(9)}")
     }
     rows
       .toDF("micros", "k", "v", "d", "s")
@@ -168,7 +173,8 @@ class PaneDifferentialSuite extends PaneSuite {
       """SELECT window, sum(100 / (k + 0 * v)) FROM events WHERE v IS NOT NULL
         |GROUP BY window(ts, '50 seconds', '20 seconds')
         |HAVING window.start > timestamp'2023-11-14 17:13:00'""".stripMargin
-    spark.sql("SELECT * FROM events WHERE NOT (k = 0 AND ts > timestamp'2020-01-01')")
+    spark
+      .sql("SELECT * FROM events WHERE NOT (k = 0 AND ts > timestamp'2020-01-01')")
       .createOrReplaceTempView("late")
     same(query.replace("FROM events", "FROM late"), Map("spark.sql.ansi.enabled" -> "true"))
   }

@@ -5,7 +5,6 @@ import java.nio.file.Files
 
 import scala.util.Random
 
-import org.apache.spark.sql.{Dataset, Row, SQLContext}
 import org.apache.spark.sql.catalyst.encoders.ExpressionEncoder
 import org.apache.spark.sql.evenkeel.plan.panes.PaneStreamSuite.Event
 import org.apache.spark.sql.execution.streaming.runtime.{
@@ -15,6 +14,7 @@ import org.apache.spark.sql.execution.streaming.runtime.{
 }
 import org.apache.spark.sql.functions.{col, expr}
 import org.apache.spark.sql.streaming.{OutputMode, StreamingQuery}
+import org.apache.spark.sql.{Dataset, Row, SQLContext}
 import org.scalatest.Assertion
 
 /** Panes below a streaming aggregate: every batch gives Spark's rows, and state fits both ways. */
@@ -29,7 +29,10 @@ class PaneStreamSuite extends PaneSuite {
     val random = new Random(11)
     Seq.tabulate(4) { batch =>
       Seq.fill(60)(
-        Event(batch * 40000000L + random.between(-30000000L, 60000000L), random.nextInt(3), random.nextInt(9)))
+        Event(
+          batch * 40000000L + random.between(-30000000L, 60000000L),
+          random.nextInt(3),
+          random.nextInt(9)))
     }
   }
 
@@ -79,7 +82,8 @@ class PaneStreamSuite extends PaneSuite {
     assert(query.recentProgress.map(_.numInputRows).sum == batches.head.size)
   }
 
-  private val windows = Seq("'30 seconds', '10 seconds'", "'25 seconds', '10 seconds', '-3 seconds'")
+  private val windows =
+    Seq("'30 seconds', '10 seconds'", "'25 seconds', '10 seconds', '-3 seconds'")
 
   for (mode <- Seq(update, append, complete); window <- windows)
     test(s"$mode, window($window): panes and plain Spark take turns on one checkpoint") {

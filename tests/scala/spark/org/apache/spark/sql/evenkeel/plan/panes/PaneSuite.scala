@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.apache.spark.sql.evenkeel.plan.panes
 
-import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.evenkeel.SparkSuite
 import org.apache.spark.sql.evenkeel.explain.{Outcome, Reason}
 import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.{DataFrame, Row}
 
 /** Runs of one query with panes on and off. */
 abstract class PaneSuite extends SparkSuite {
 
-  override protected def settings: Map[String, String] = Map(
-    "spark.sql.shuffle.partitions" -> "3",
-    "spark.sql.session.timeZone" -> "America/New_York")
+  override protected def settings: Map[String, String] =
+    Map("spark.sql.shuffle.partitions" -> "3", "spark.sql.session.timeZone" -> "America/New_York")
 
-  protected val always: Seq[(String, String)] = Seq(
-    "spark.evenkeel.panes.enabled" -> "true",
-    "spark.evenkeel.panes.minRowsPerPane" -> "0")
+  protected val always: Seq[(String, String)] =
+    Seq("spark.evenkeel.panes.enabled" -> "true", "spark.evenkeel.panes.minRowsPerPane" -> "0")
 
   /** Every task changes back after a few rows. */
   protected val fallback: Seq[(String, String)] = Seq(

@@ -28,7 +28,8 @@ class SlidingWindowSuite extends AnyFunSuite {
 
   test("panes before the start offset and before 1970 begin at or before their times") {
     val w = SlidingWindow(60, 20, 7)
-    assert(Seq(-14L, -13L, -1L, 0L, 6L, 7L).map(w.paneStart) == Seq(-33L, -13L, -13L, -13L, -13L, 7L))
+    assert(
+      Seq(-14L, -13L, -1L, 0L, 6L, 7L).map(w.paneStart) == Seq(-33L, -13L, -13L, -13L, -13L, 7L))
   }
 
   test("every time is in its pane, and in the same windows as the pane's start") {
@@ -42,7 +43,10 @@ class SlidingWindowSuite extends AnyFunSuite {
   test("Spark's expressions give the same pane and the same latest window") {
     for (w <- shapes; mode <- Seq(EvalMode.ANSI, EvalMode.LEGACY); time <- times) {
       val build =
-        WindowExpressions(w, TimestampType, NumericEvalContext(mode, allowDecimalPrecisionLoss = true))
+        WindowExpressions(
+          w,
+          TimestampType,
+          NumericEvalContext(mode, allowDecimalPrecisionLoss = true))
       assert(build.paneStart(Literal(time)).eval() == w.paneStart(time), s"$w $time")
       assert(build.lastStart(Literal(time)).eval() == w.lastStart(time), s"$w $time")
     }

@@ -7,8 +7,8 @@ import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.plans.physical.{Partitioning, UnknownPartitioning}
 import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_SECOND
 import org.apache.spark.sql.evenkeel.config.PanesConf
-import org.apache.spark.sql.execution.{CollapseCodegenStages, SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
+import org.apache.spark.sql.execution.{CollapseCodegenStages, SparkPlan, UnaryExecNode}
 
 /**
  * The map-side half of a sliding-window aggregate, panes first.
@@ -51,7 +51,8 @@ private[evenkeel] final case class PaneAggregateExec(
   }
 
   override lazy val metrics: Map[String, SQLMetric] = Map(
-    "tasksFellBack" -> SQLMetrics.createMetric(sparkContext, "tasks that went back to Spark's order")) ++
+    "tasksFellBack" -> SQLMetrics
+      .createMetric(sparkContext, "tasks that went back to Spark's order")) ++
     innerMetrics("panes", compiled.panes) ++ innerMetrics("plain", compiled.plain)
 
   override protected def doExecute(): RDD[InternalRow] =

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.apache.spark.sql.evenkeel.plan.panes
 
-import org.apache.spark.{Partition, TaskContext}
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.execution.LeafExecNode
+import org.apache.spark.{Partition, TaskContext}
 
 /** The leaf of a plan inside [[PaneAggregateExec]]: the rows that the task hands over by its slot. */
 private[panes] final case class PaneInputExec(output: Seq[Attribute], slot: PaneSlot)

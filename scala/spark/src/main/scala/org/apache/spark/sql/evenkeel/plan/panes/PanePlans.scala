@@ -23,7 +23,8 @@ private[panes] final case class PanePlans(
   def output: Seq[Attribute] = plain.output
 
   /** Both plans with another leaf. */
-  def above(leaf: SparkPlan): PanePlans = copy(panes = graft(panes, leaf), plain = graft(plain, leaf))
+  def above(leaf: SparkPlan): PanePlans =
+    copy(panes = graft(panes, leaf), plain = graft(plain, leaf))
 
   private def graft(plan: SparkPlan, leaf: SparkPlan): SparkPlan =
     plan.transformUp { case _: PaneInputExec => leaf }

@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.apache.spark.sql.evenkeel.plan.panes
 
+import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, PartialMerge}
 import org.apache.spark.sql.catalyst.expressions.{
   Alias,
   And,
   Ascending,
   Attribute,
+  AttributeReference,
   Expression,
   NamedExpression,
   SortOrder
 }
-import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, PartialMerge}
-import org.apache.spark.sql.execution.{ExpandExec, FilterExec, ProjectExec, SortExec, SparkPlan}
 import org.apache.spark.sql.execution.aggregate.{
   BaseAggregateExec,
   HashAggregateExec,
   ObjectHashAggregateExec,
   SortAggregateExec
 }
+import org.apache.spark.sql.execution.{ExpandExec, FilterExec, ProjectExec, SortExec, SparkPlan}
+import org.apache.spark.sql.types.LongType
 
 /**
  * Builds both ways of [[PanePlans]] from a partial aggregate whose parts [[WindowedAggregate]] has sorted.
@@ -32,7 +34,8 @@ private[panes] object PlanPanes {
     val spark = windowed.partial
     PanePlans(
       panes = merge(windowed, spread(windowed, combine(windowed, leaf))),
-      plain = spark.transformUp { case e: ExpandExec if e eq windowed.expand => e.copy(child = leaf) },
+      plain =
+        spark.transformUp { case e: ExpandExec if e eq windowed.expand => e.copy(child = leaf) },
       wanted = windowed.wanted,
       pair = windowed.pair,
       sliding = windowed.window.sliding)
@@ -57,16 +60,22 @@ private[panes] object PlanPanes {
     val build = windowed.window.expressions
     val pane = windowed.pane.toAttribute
     val kept = combined.output
-    // Once per buffer, not once per buffer and window.
     val lastStart = Alias(build.lastStart(build.micros(pane)), "lastStart")()
+    val back = AttributeReference("back", LongType, nullable = false)()
+    val carried = lastStart.toAttribute +: kept
+    // The Expand repeats one number only: with whole windows in it, as Spark has them, its code for 60
+    // windows is too long for the JIT compiler.
     val expand = ExpandExec(
-      Seq.tabulate(windowed.window.sliding.overlap)(i =>
-        build.window(lastStart.toAttribute, i) +: kept),
-      windowed.window.window +: kept,
+      Seq.tabulate(windowed.window.sliding.overlap)(i => build.back(i) +: carried),
+      back +: carried,
       ProjectExec(lastStart +: kept, combined))
+    val column = windowed.window.window
+    val window = Alias(build.window(lastStart.toAttribute, back), column.name)(
+      exprId = column.exprId,
+      explicitMetadata = Some(column.metadata))
     ProjectExec(
       windowed.windowedKeys ++ windowed.buffers,
-      filtered(windowed.windowConditions, expand))
+      filtered(windowed.windowConditions, ProjectExec(window +: kept, expand)))
   }
 
   /** PartialMerge by (keys, window): what Spark's Partial would have given. */

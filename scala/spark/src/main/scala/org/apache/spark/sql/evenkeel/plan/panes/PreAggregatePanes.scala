@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.apache.spark.sql.evenkeel.plan.panes
 
-import org.apache.spark.sql.catalyst.expressions.{Expression, SessionWindow}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Partial}
+import org.apache.spark.sql.catalyst.expressions.{Expression, SessionWindow}
 import org.apache.spark.sql.catalyst.plans.logical.Aggregate
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.evenkeel.explain.{Decision, Footnotes, Outcome}
-import org.apache.spark.sql.execution.{ColumnarRule, ExpandExec, SparkPlan}
 import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
 import org.apache.spark.sql.execution.exchange.ShuffleExchangeLike
+import org.apache.spark.sql.execution.{ColumnarRule, ExpandExec, SparkPlan}
 
 /**
  * Lets sliding-window aggregates combine rows by pane before they are multiplied by the number of windows.
@@ -75,7 +75,8 @@ object PreAggregatePanes extends Rule[SparkPlan] {
 
   /** Whether a sliding window is made below, without another exchange or aggregate between. */
   private def nearestWindow(plan: SparkPlan): Boolean = plan match {
-    case expand: ExpandExec if expand.output.exists(WindowExpand.isMarked) && makesWindow(expand) => true
+    case expand: ExpandExec if expand.output.exists(WindowExpand.isMarked) && makesWindow(expand) =>
+      true
     case _: ShuffleExchangeLike | _: BaseAggregateExec => false
     case other => other.children.size == 1 && nearestWindow(other.children.head)
   }

@@ -21,7 +21,8 @@ import org.apache.spark.sql.catalyst.expressions.{
 private[panes] final class SomeWindow(rule: SomeWindow.Rule, partition: Int) {
   private val sliding = rule.sliding
   private val timeOf = UnsafeProjection.create(Seq(rule.micros), rule.input)
-  private val passes = Predicate.create(rule.conditions.reduce(And(_, _)), rule.input :+ rule.window)
+  private val passes =
+    Predicate.create(rule.conditions.reduce(And(_, _)), rule.input :+ rule.window)
   private val bounds = new GenericInternalRow(2)
   private val joined = new JoinedRow().withRight(new GenericInternalRow(Array[Any](bounds)))
   timeOf.initialize(partition)

@@ -8,8 +8,8 @@ import org.apache.spark.sql.catalyst.expressions.{
   Expression,
   PredicateHelper
 }
-import org.apache.spark.sql.execution.{ExpandExec, FilterExec, ProjectExec, SortExec, SparkPlan}
 import org.apache.spark.sql.execution.aggregate.{BaseAggregateExec, SortAggregateExec}
+import org.apache.spark.sql.execution.{ExpandExec, FilterExec, ProjectExec, SortExec, SparkPlan}
 
 /**
  * The projections and filters between an aggregate and the `Expand` below it, folded into expressions

@@ -44,7 +44,9 @@ private[panes] object WindowExpand {
   def of(expand: ExpandExec): Option[WindowExpand] = {
     val columns = expand.output.zip(expand.projections.transpose)
     val (windows, others) = columns.partition { case (column, _) => isMarked(column) }
-    val sameInAll = others.forall { case (_, values) => values.forall(_.semanticEquals(values.head)) }
+    val sameInAll = others.forall { case (_, values) =>
+      values.forall(_.semanticEquals(values.head))
+    }
     windows match {
       case Seq((column, values)) if sameInAll =>
         parameters(values.head)
@@ -62,16 +64,19 @@ private[panes] object WindowExpand {
       found: WindowExpressions): Boolean = {
     val lastStart = found.lastStart(found.micros(time))
     values.size == found.sliding.overlap && values.zipWithIndex.forall { case (value, i) =>
-      value.semanticEquals(found.window(lastStart, i))
+      value.semanticEquals(found.window(lastStart, found.back(i)))
     }
   }
 
   private def parameters(value: Expression): Option[(Expression, WindowExpressions)] = value match {
-    case CreateNamedStruct(Seq(_, _, _, Bound(Add(Subtract(last, _, _), LongLiteral(window), _)))) =>
+    case CreateNamedStruct(
+          Seq(_, _, _, Bound(Add(Subtract(last, _, _), LongLiteral(window), _)))) =>
       last
         .collectFirst {
-          case Remainder(Subtract(Micros(time, kind), LongLiteral(start), mode), LongLiteral(slide), _)
-              if slide > 0 && window > slide =>
+          case Remainder(
+                Subtract(Micros(time, kind), LongLiteral(start), mode),
+                LongLiteral(slide),
+                _) if slide > 0 && window > slide =>
             (time, WindowExpressions(SlidingWindow(window, slide, start), kind, mode))
         }
     case _ => None

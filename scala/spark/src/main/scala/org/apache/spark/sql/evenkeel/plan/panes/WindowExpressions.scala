@@ -37,9 +37,12 @@ private[panes] final case class WindowExpressions(
   def paneStart(micros: Expression): Expression =
     PreciseTimestampConversion(onGrid(micros, sliding.pane), LongType, timeType)
 
-  /** The `i`-th window, counted backwards from the latest. */
-  def window(lastStart: Expression, i: Int): Expression = {
-    val start = Subtract(lastStart, Literal(i * sliding.slide), evalContext)
+  /** How far before the latest window the `i`-th one begins, counted backwards. */
+  def back(i: Int): Literal = Literal(i * sliding.slide)
+
+  /** The window that begins `back` before the latest. */
+  def window(lastStart: Expression, back: Expression): Expression = {
+    val start = Subtract(lastStart, back, evalContext)
     val end = Add(start, Literal(sliding.window), evalContext)
     CreateNamedStruct(Seq(Literal("start"), bound(start), Literal("end"), bound(end)))
   }

@@ -16,8 +16,8 @@ import org.apache.spark.sql.catalyst.expressions.{
   NamedExpression,
   PlanExpression
 }
-import org.apache.spark.sql.execution.{ExpandExec, SparkPlan}
 import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
+import org.apache.spark.sql.execution.{ExpandExec, SparkPlan}
 
 /**
  * A partial aggregate over a sliding window, its parts sorted into those that belong to rows and those
@@ -141,7 +141,8 @@ private[panes] object WindowedAggregate {
     private def column(a: Attribute): NamedExpression = named(a, overInput(a))
 
     private def windowedKey(key: NamedExpression): NamedExpression =
-      if (rowKeys.contains(key)) key.toAttribute else named(key, afterPanes(overInput(valueOf(key))))
+      if (rowKeys.contains(key)) key.toAttribute
+      else named(key, afterPanes(overInput(valueOf(key))))
 
     private def named(as: NamedExpression, value: Expression): NamedExpression = value match {
       case a: Attribute if a.exprId == as.exprId => a
@@ -166,17 +167,18 @@ private[panes] object WindowedAggregate {
      * Row keys by their name; and "the row's time lies in the window" by the pane's start, which is on the
      * same side of every window bound as all times of the pane.
      */
-    private def rewrite(e: Expression, known: Attribute => Expression): Expression = e.transformDown {
-      case GreaterThanOrEqual(time, bound) if isTime(time) && isBound(bound, 0) =>
-        GreaterThanOrEqual(known(pane.toAttribute), bound)
-      case LessThanOrEqual(bound, time) if isTime(time) && isBound(bound, 0) =>
-        LessThanOrEqual(bound, known(pane.toAttribute))
-      case LessThan(time, bound) if isTime(time) && isBound(bound, 1) =>
-        LessThan(known(pane.toAttribute), bound)
-      case GreaterThan(bound, time) if isTime(time) && isBound(bound, 1) =>
-        GreaterThan(bound, known(pane.toAttribute))
-      case part if rowKeyOf(part).isDefined => known(rowKeyOf(part).get.toAttribute)
-    }
+    private def rewrite(e: Expression, known: Attribute => Expression): Expression =
+      e.transformDown {
+        case GreaterThanOrEqual(time, bound) if isTime(time) && isBound(bound, 0) =>
+          GreaterThanOrEqual(known(pane.toAttribute), bound)
+        case LessThanOrEqual(bound, time) if isTime(time) && isBound(bound, 0) =>
+          LessThanOrEqual(bound, known(pane.toAttribute))
+        case LessThan(time, bound) if isTime(time) && isBound(bound, 1) =>
+          LessThan(known(pane.toAttribute), bound)
+        case GreaterThan(bound, time) if isTime(time) && isBound(bound, 1) =>
+          GreaterThan(bound, known(pane.toAttribute))
+        case part if rowKeyOf(part).isDefined => known(rowKeyOf(part).get.toAttribute)
+      }
 
     private def isTime(e: Expression): Boolean = e.semanticEquals(window.time)
 
