@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sliding windows: plain Spark, panes, and panes by hand, side by side.
 
-Each case runs all arms in turn, five times over, in one session; the table shows medians. CPU is the sum
-over tasks of what Spark reports as executor CPU time.
+Each case runs all arms in turn, five times over, in one session; the table shows medians. CPU is
+the sum over tasks of what Spark reports as executor CPU time.
 
-    make bench-panes            # or: tools/bench_panes.py --rows 1000000 --rounds 1 --out /dev/stdout
+    make bench-panes
+    python tools/bench_panes.py --rows 1000000 --scattered-rows 100000 --rounds 1 --out /tmp/x.md
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
+from pyspark.sql import functions as sf
 
 import evenkeel
 
@@ -40,11 +41,14 @@ class Case:
 
 @dataclass(frozen=True)
 class Run:
+    """Seconds of one query."""
+
     wall: float
     cpu: float
 
 
 def cases(rows: int, scattered_rows: int) -> list[Case]:
+    """From everything to combine to nothing."""
     any_minute = "pmod(xxhash64(id, 3), 240)"
     return [
         Case("1,000 keys, rows in any order", rows, "pmod(xxhash64(id), 1000)", any_minute),
@@ -65,6 +69,7 @@ def cases(rows: int, scattered_rows: int) -> list[Case]:
 
 
 def make(spark: SparkSession, case: Case, folder: Path, tasks: int) -> str:
+    """Writes a case's rows as Parquet, one file per map task."""
     path = str(folder / f"case-{abs(hash(case))}")
     spark.range(0, case.rows, 1, tasks).selectExpr(
         f"timestamp_seconds(1700000000 + ({case.minute}) * 60 + id % 60) AS ts",
@@ -75,18 +80,20 @@ def make(spark: SparkSession, case: Case, folder: Path, tasks: int) -> str:
 
 
 def sliding(events: DataFrame) -> DataFrame:
-    return events.groupBy(F.window("ts", WINDOW, SLIDE), "k").agg(F.count("*"), F.sum("v"))
+    """The query as Spark's guide writes it."""
+    return events.groupBy(sf.window("ts", WINDOW, SLIDE), "k").agg(sf.count("*"), sf.sum("v"))
 
 
 def by_hand(events: DataFrame) -> DataFrame:
     """The two steps that people write: by minute first, then the windows of the minutes."""
-    minutes = events.groupBy(F.date_trunc("minute", "ts").alias("ts"), "k").agg(
-        F.count("*").alias("n"), F.sum("v").alias("s")
+    minutes = events.groupBy(sf.date_trunc("minute", "ts").alias("ts"), "k").agg(
+        sf.count("*").alias("n"), sf.sum("v").alias("s")
     )
-    return minutes.groupBy(F.window("ts", WINDOW, SLIDE), "k").agg(F.sum("n"), F.sum("s"))
+    return minutes.groupBy(sf.window("ts", WINDOW, SLIDE), "k").agg(sf.sum("n"), sf.sum("s"))
 
 
 def measure(spark: SparkSession, query: Callable[[], DataFrame]) -> Run:
+    """Runs a query into a sink that drops the rows."""
     group = f"bench-{time.monotonic_ns()}"
     spark.sparkContext.setJobGroup(group, group)
     begin = time.perf_counter()
@@ -96,6 +103,7 @@ def measure(spark: SparkSession, query: Callable[[], DataFrame]) -> Run:
 
 
 def cpu_seconds(spark: SparkSession, group: str) -> float:
+    """CPU of all tasks of a job group."""
     context: Any = spark.sparkContext._jsc.sc()
     context.listenerBus().waitUntilEmpty()
     store = context.statusStore()
@@ -106,10 +114,11 @@ def cpu_seconds(spark: SparkSession, group: str) -> float:
         if (info := tracker.getJobInfo(job)) is not None
         for stage in info.stageIds
     }
-    return sum(store.lastStageAttempt(s).executorCpuTime() for s in stages) / 1e9
+    return sum(float(store.lastStageAttempt(s).executorCpuTime()) for s in stages) / 1e9
 
 
 def compare(spark: SparkSession, case: Case, path: str, rounds: int) -> dict[str, Run]:
+    """Medians of all arms, which take turns."""
     events = spark.read.parquet(path)
     arms: dict[str, tuple[str, Callable[[], DataFrame]]] = {
         "plain": ("false", lambda: sliding(events)),
@@ -126,21 +135,22 @@ def compare(spark: SparkSession, case: Case, path: str, rounds: int) -> dict[str
             if number > 0 or rounds == 0:
                 runs[name].append(run)
     return {
-        name: Run(
-            statistics.median(r.wall for r in done), statistics.median(r.cpu for r in done)
-        )
+        name: Run(statistics.median(r.wall for r in done), statistics.median(r.cpu for r in done))
         for name, done in runs.items()
     }
 
 
 def table(results: list[tuple[Case, dict[str, Run]]], rounds: int, tasks: int) -> str:
+    """The page of figures."""
     lines = [
         "# Sliding windows",
         "",
-        f"`count, sum` over windows of {WINDOW} every {SLIDE} ({OVERLAP} windows per row), Parquet to a "
-        f"sink that drops the rows, `local[2]`, {tasks} map tasks. Arms take turns in one session; medians "
-        f"of {rounds}. Made by `make bench-panes`. *By hand* is the two-step query: by minute first, then "
-        "the windows of the minutes, with an exchange for each.",
+        "Written by `make bench-panes`; do not edit.",
+        "",
+        f"`count, sum` over windows of {WINDOW} every {SLIDE} ({OVERLAP} windows per row), Parquet "
+        f"to a sink that drops the rows, `local[2]`, {tasks} map tasks. Arms take turns in one "
+        f"session; medians of {rounds}. *By hand* is the two-step query: by minute first, then the "
+        "windows of the minutes, with an exchange for each.",
         "",
         "| case | rows | arm | wall, s | x plain | CPU, s | x plain |",
         "|---|---|---|---|---|---|---|",
@@ -149,13 +159,15 @@ def table(results: list[tuple[Case, dict[str, Run]]], rounds: int, tasks: int) -
         plain = arms["plain"]
         for name, run in arms.items():
             lines.append(
-                f"| {case.name} | {case.rows:,} | {name} | {run.wall:.1f} | {run.wall / plain.wall:.2f} "
+                f"| {case.name} | {case.rows:,} | {name} "
+                f"| {run.wall:.1f} | {run.wall / plain.wall:.2f} "
                 f"| {run.cpu:.1f} | {run.cpu / plain.cpu:.2f} |"
             )
     return "\n".join(lines) + "\n"
 
 
 def main() -> None:
+    """Measures all cases and writes the page."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--rows", type=int, default=10_000_000)
     parser.add_argument(

@@ -63,8 +63,7 @@ private[panes] object PlanPanes {
     val lastStart = Alias(build.lastStart(build.micros(pane)), "lastStart")()
     val back = AttributeReference("back", LongType, nullable = false)()
     val carried = lastStart.toAttribute +: kept
-    // The Expand repeats one number only: with whole windows in it, as Spark has them, its code for 60
-    // windows is too long for the JIT compiler.
+    // The Expand repeats one number only; the window is computed in one place, not in one case per window.
     val expand = ExpandExec(
       Seq.tabulate(windowed.window.sliding.overlap)(i => build.back(i) +: carried),
       back +: carried,
