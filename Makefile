@@ -10,8 +10,8 @@ JAR_SOURCES := build.sbt pyproject.toml project/build.properties project/plugins
   $(shell find scala/core/src scala/spark/src scala/bench/src)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-scala test-python lint lint-python fmt bench \
-  bench-splitting bench-aggregator soak paper build wheel docs clean distclean
+.PHONY: help setup demo test test-scala test-python lint lint-python fmt bench bench-splitting \
+  bench-aggregator bench-panes soak paper build wheel docs clean distclean
 .DELETE_ON_ERROR:
 
 help: ## List these targets
@@ -61,6 +61,9 @@ bench-splitting: build ## Measure key splitting and write docs/benchmarks/splitt
 bench-aggregator: build ## Measure the Python aggregate and write docs/benchmarks/aggregator.md (20 minutes)
 	rm -f out/aggregator.json
 	$(PY) tools/bench_aggregator.py docs/benchmarks/aggregator.md $(BENCH)
+
+bench-panes: build ## Sliding windows against plain Spark, into docs/benchmarks/panes.md (hours)
+	$(PY) tools/bench_panes.py
 
 paper: build ## Regenerate the papers' tables and plots in docs/paper
 	$(PY) tools/paper.py

@@ -21,6 +21,12 @@ object Outcome {
     override def text: String = s"routed by $router, shape=$shape, targets=$targets ($why)"
   }
 
+  /** Rows of a sliding window are combined by pane before they are multiplied. */
+  final case class Panes(windowsPerRow: Int, pane: String) extends Outcome {
+    override def text: String =
+      s"combined by pane of $pane before $windowsPerRow windows are made of each row"
+  }
+
   /** Spark's own plan stands. */
   final case class Plain(reason: Reason) extends Outcome {
     override def text: String = s"plain Spark (${reason.code}: ${reason.text})"

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.apache.spark.sql.evenkeel.explain
 
-/** Why an operator was left to Spark. The code is stable; the text is for people. */
-sealed abstract class Reason(val code: String, val text: String) extends Product with Serializable
+/**
+ * Why an operator was left to Spark. The code is stable; the text is for people. Each area has its own sealed
+ * list of them; below is that of key splitting.
+ */
+abstract class Reason(val code: String, val text: String) extends Product with Serializable
 
 object Reason {
   case object BalancedInput
