@@ -35,7 +35,8 @@ class DifferentialSuite extends SparkSuite {
   }
 
   private def run(sql: String): Either[String, Seq[Row]] =
-    Try(spark.sql(sql).collect().toSeq).toEither.left.map(_.getMessage.takeWhile(_ != '\n').take(160))
+    Try(spark.sql(sql).collect().toSeq).toEither.left
+      .map(_.getMessage.takeWhile(_ != '\n').take(160))
 
   (0 until queries).foreach { number =>
     test(s"query $number of seed $seed gives the same rows, however it is routed") {
@@ -53,7 +54,8 @@ class DifferentialSuite extends SparkSuite {
         } {
           val hint = hinted(router, shape, 1 + random.nextInt(7))
           val routed = run(query.sql(hint))
-          withClue(s"seed $seed, ${table.skew}, ${table.keys.map(_.ddl)}, $conf\n${query.sql(hint)}\n") {
+          withClue(
+            s"seed $seed, ${table.skew}, ${table.keys.map(_.ddl)}, $conf\n${query.sql(hint)}\n") {
             (plain, routed) match {
               case (Right(expected), Right(rows)) =>
                 val fold = table.keys.exists(_.ambiguous)
@@ -70,7 +72,8 @@ class DifferentialSuite extends SparkSuite {
 
   test("the comparison sees a wrong sum, a lost row and a doubled row") {
     val rows = Seq(Row(1, 2.0), Row(2, 3.0))
-    assert(SameRows.difference(rows, Seq(Row(1, 2.0), Row(2, 3.0 + 1e-12)), foldCase = false).isEmpty)
+    assert(
+      SameRows.difference(rows, Seq(Row(1, 2.0), Row(2, 3.0 + 1e-12)), foldCase = false).isEmpty)
     assert(SameRows.difference(rows, Seq(Row(1, 2.0), Row(2, 3.001)), foldCase = false).isDefined)
     assert(SameRows.difference(rows, rows.take(1), foldCase = false).isDefined)
     assert(SameRows.difference(rows, Seq(rows.head, rows.head), foldCase = false).isDefined)

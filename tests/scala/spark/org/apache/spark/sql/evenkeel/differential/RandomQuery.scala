@@ -57,7 +57,13 @@ object RandomQuery {
     "count(DISTINCT s, i)")
 
   private val filters =
-    IndexedSeq("", "", "", " FILTER (WHERE b)", " FILTER (WHERE i > 0)", " FILTER (WHERE s IS NULL)")
+    IndexedSeq(
+      "",
+      "",
+      "",
+      " FILTER (WHERE b)",
+      " FILTER (WHERE i > 0)",
+      " FILTER (WHERE s IS NULL)")
 
   def create(table: RandomTable, random: Random): RandomQuery = {
     def oneOf[T](all: IndexedSeq[T]): T = all(random.nextInt(all.size))

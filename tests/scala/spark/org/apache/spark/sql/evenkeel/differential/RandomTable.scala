@@ -6,8 +6,8 @@ import java.time.{Duration, LocalDateTime, Period}
 
 import scala.util.Random
 
-import org.apache.spark.sql.{DataFrame, Row, SparkSession}
 import org.apache.spark.sql.types.{DataType, LongType, StructField, StructType}
+import org.apache.spark.sql.{DataFrame, Row, SparkSession}
 
 /** A column type with the values it is filled from: few, and every awkward one among them. */
 final case class KeyType(ddl: String, values: IndexedSeq[Any]) {
@@ -34,10 +34,13 @@ object KeyType {
     KeyType(
       "DOUBLE",
       IndexedSeq(0.0, -0.0, Double.NaN, 1.5, -2.25, 1e300, Double.NegativeInfinity)),
-    KeyType("DECIMAL(9, 2)", numbers(i => BigDecimal(i) / 4).map(_.asInstanceOf[BigDecimal].bigDecimal)),
+    KeyType(
+      "DECIMAL(9, 2)",
+      numbers(i => BigDecimal(i) / 4).map(_.asInstanceOf[BigDecimal].bigDecimal)),
     KeyType(
       "DECIMAL(38, 10)",
-      numbers(i => BigDecimal("12345678901234567890.5") * i).map(_.asInstanceOf[BigDecimal].bigDecimal)),
+      numbers(i => BigDecimal("12345678901234567890.5") * i)
+        .map(_.asInstanceOf[BigDecimal].bigDecimal)),
     KeyType("STRING", words),
     KeyType("STRING COLLATE UTF8_LCASE", words),
     KeyType("STRING COLLATE UNICODE_CI", words),

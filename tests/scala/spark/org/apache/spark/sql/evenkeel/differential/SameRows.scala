@@ -41,7 +41,8 @@ object SameRows {
   private def same(left: Any, right: Any): Boolean = (left, right) match {
     case (a: Double, b: Double) =>
       a.equals(b) || a == b || (a - b).abs <= 1e-9 * math.max(1.0, math.max(a.abs, b.abs))
-    case (a: List[_], b: List[_]) => a.size == b.size && a.zip(b).forall { case (x, y) => same(x, y) }
+    case (a: List[_], b: List[_]) =>
+      a.size == b.size && a.zip(b).forall { case (x, y) => same(x, y) }
     case _ => left == right
   }
 }

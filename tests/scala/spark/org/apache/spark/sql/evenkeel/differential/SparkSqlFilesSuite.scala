@@ -47,13 +47,19 @@ class SparkSqlFilesSuite extends SparkSuite {
     val stream = getClass.getClassLoader.getResourceAsStream(s"sql-tests/inputs/$file.sql")
     assume(stream != null, s"Spark's tests jar has no $file.sql")
     val text =
-      try Source.fromInputStream(stream)(Codec.UTF8).getLines().filterNot(_.trim.startsWith("--")).mkString("\n")
+      try
+        Source
+          .fromInputStream(stream)(Codec.UTF8)
+          .getLines()
+          .filterNot(_.trim.startsWith("--"))
+          .mkString("\n")
       finally stream.close()
     text.split(";").map(_.trim).filter(_.nonEmpty).toSeq
   }
 
   private def isSetUp(sql: String): Boolean =
-    Seq("create", "drop", "set", "insert", "cache", "uncache", "use").exists(sql.toLowerCase.startsWith)
+    Seq("create", "drop", "set", "insert", "cache", "uncache", "use").exists(
+      sql.toLowerCase.startsWith)
 
   private def run(sql: String): Either[String, Seq[Row]] =
     Try(spark.sql(sql).collect().toSeq).toEither.left.map(_.getClass.getName)

@@ -9,6 +9,7 @@ import org.apache.spark.shuffle.sort.SortShuffleManager
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Expression, UnsafeRowChecksum}
 import org.apache.spark.sql.catalyst.plans.logical.Statistics
+import org.apache.spark.sql.evenkeel.explain.{RoutingLog, RoutingReport}
 import org.apache.spark.sql.execution.exchange.{
   REBALANCE_PARTITIONS_BY_NONE,
   REPARTITION_BY_NUM,
@@ -22,7 +23,6 @@ import org.apache.spark.sql.execution.metric.{
   SQLShuffleReadMetricsReporter,
   SQLShuffleWriteMetricsReporter
 }
-import org.apache.spark.sql.evenkeel.explain.{RoutingLog, RoutingReport}
 import org.apache.spark.sql.execution.{
   SQLExecution,
   ShufflePartitionSpec,

@@ -4,7 +4,11 @@ package org.apache.spark.sql.evenkeel.exchange
 import java.util.concurrent.ConcurrentHashMap
 
 import org.apache.spark.SparkContext
-import org.apache.spark.scheduler.{SparkListener, SparkListenerApplicationEnd, SparkListenerStageCompleted}
+import org.apache.spark.scheduler.{
+  SparkListener,
+  SparkListenerApplicationEnd,
+  SparkListenerStageCompleted
+}
 
 /**
  * Calls an exchange back when its map stage is done.
@@ -26,7 +30,8 @@ private[exchange] final class RoutedStages extends SparkListener {
       stage.shuffleDepId.flatMap(id => Option(waiting.remove(id))).foreach(_.apply())
   }
 
-  override def onApplicationEnd(event: SparkListenerApplicationEnd): Unit = RoutedStages.forget(this)
+  override def onApplicationEnd(event: SparkListenerApplicationEnd): Unit =
+    RoutedStages.forget(this)
 }
 
 private[exchange] object RoutedStages {
