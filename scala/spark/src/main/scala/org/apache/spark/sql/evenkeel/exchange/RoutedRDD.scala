@@ -19,8 +19,10 @@ import io.evenkeel.core.{RouterContext, Routers}
  * Pairs every row with its target: the map side of a routed exchange.
  *
  * Each task has a router of its own, whose routes depend on the order of the rows. Run again after a
- * failure, a task whose input may come in another order would send rows elsewhere, so unless the rows come
- * straight from an ordered source this RDD says INDETERMINATE and Spark re-runs all that read from it.
+ * failure it must send every row where it went before, or rows would be lost or doubled; [[RetrySafety]] has
+ * chosen the order that makes sure of it.
+ *
+ * @param grouping the columns of which a task has one row per value, where rows are ordered by key
  */
 private[exchange] final class RoutedRDD(
     input: RDD[InternalRow],
@@ -29,7 +31,8 @@ private[exchange] final class RoutedRDD(
     keys: Seq[Expression],
     attributes: Seq[Attribute],
     copyRows: Boolean,
-    stableOrder: Boolean,
+    order: RowOrder,
+    grouping: Seq[Expression],
     tally: TargetTally)
     extends RDD[Product2[Int, InternalRow]](input) {
 
@@ -49,17 +52,42 @@ private[exchange] final class RoutedRDD(
     val loads = new Array[Long](targets)
     context.addTaskCompletionListener[Unit](_ => tally.add(loads))
     val pair = new MutablePair[Int, InternalRow]()
-    firstParent[InternalRow].iterator(split, context).map { row =>
-      val target = subject.route(hash(row).getLong(0), 1L)
+    def place(row: InternalRow, target: Int): Product2[Int, InternalRow] = {
       loads(target) += 1
       if (copyRows) (target, row.copy()) else pair.update(target, row)
     }
+    val rows = firstParent[InternalRow].iterator(split, context)
+    order match {
+      case RowOrder.AsTheyCome => rows.map(row => place(row, subject.route(hash(row).getLong(0), 1L)))
+      case RowOrder.ByRow =>
+        ReplayedRows
+          .byBytes(rows, attributes)
+          .map(row => place(row, subject.route(hash(row).getLong(0), 1L)))
+      case RowOrder.ByKey =>
+        val group = UnsafeProjection.create(Seq(new CollationAwareXxHash64(grouping)), attributes)
+        // Groups whose hashes are equal come in any order, so they go the same way.
+        var first = true
+        var last = 0L
+        var target = 0
+        ReplayedRows.byHash(rows, attributes, row => group(row).getLong(0)).map { row =>
+          val current = group(row).getLong(0)
+          if (first || current != last) {
+            target = subject.route(hash(row).getLong(0), 1L)
+            last = current
+            first = false
+          }
+          place(row, target)
+        }
+    }
   }
 
+  // Sorted rows are as stable as the rows. Unsorted ones whose order is not fixed should not be here;
+  // if they are, Spark is told.
   override protected def getOutputDeterministicLevel: DeterministicLevel.Value =
-    if (stableOrder && input.outputDeterministicLevel == DeterministicLevel.DETERMINATE)
-      DeterministicLevel.DETERMINATE
-    else DeterministicLevel.INDETERMINATE
+    if (order == RowOrder.AsTheyCome && targets > 1 &&
+      input.outputDeterministicLevel != DeterministicLevel.DETERMINATE)
+      DeterministicLevel.INDETERMINATE
+    else input.outputDeterministicLevel
 }
 
 private object RoutedRDD {
