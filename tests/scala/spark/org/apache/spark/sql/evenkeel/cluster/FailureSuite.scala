@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.apache.spark.sql.evenkeel.cluster
 
-import scala.concurrent.{Await, Future}
 import scala.concurrent.ExecutionContext.Implicits.global
 import scala.concurrent.duration.DurationInt
+import scala.concurrent.{Await, Future}
 import scala.util.{Failure, Success, Try}
 
 import org.apache.spark.SparkException
-import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.functions.udaf
+import org.apache.spark.sql.{DataFrame, Row}
 import org.scalatest.BeforeAndAfterAll
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -40,10 +40,12 @@ private[cluster] abstract class FailureSuite extends AnyFunSuite with BeforeAndA
     super.beforeAll()
     cluster.session.udf.register("gated_sum", udaf(new GatedSum(cluster.gates.path)))
     val gates = cluster.gates.path
-    cluster.session.udf.register("gate", (name: String, value: Long) => {
-      Gates.pass(gates, name)
-      value
-    })
+    cluster.session.udf.register(
+      "gate",
+      (name: String, value: Long) => {
+        Gates.pass(gates, name)
+        value
+      })
     cluster.awaitWhole()
   }
 

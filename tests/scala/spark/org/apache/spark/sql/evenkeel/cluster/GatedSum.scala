@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.apache.spark.sql.evenkeel.cluster
 
-import org.apache.spark.sql.{Encoder, Encoders}
 import org.apache.spark.sql.expressions.Aggregator
+import org.apache.spark.sql.{Encoder, Encoders}
 
 /** A sum that passes the gate `reduce` at each row and `merge` at each partial result. */
 private[cluster] final class GatedSum(gates: String) extends Aggregator[Long, Long, Long] {

@@ -71,7 +71,9 @@ private[cluster] object Gates {
     if (Files.exists(closed)) {
       val passes = Files.readString(closed).toInt
       if (!(0 until passes).exists(i => taken(folder.resolve(s"$name.passed.$executor.$i")))) {
-        taken(folder.resolve(s"$name.waiting.$executor.${context.stageId()}.${context.taskAttemptId()}"))
+        taken(
+          folder.resolve(
+            s"$name.waiting.$executor.${context.stageId()}.${context.taskAttemptId()}"))
         while (Files.exists(closed)) Thread.sleep(20)
       }
     }

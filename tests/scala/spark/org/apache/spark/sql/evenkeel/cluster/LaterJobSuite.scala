@@ -51,4 +51,13 @@ final class LaterJobSuite extends FailureSuite {
       assert(loseBoth(sorted(hinted("dalton", "raw")), wantedSorted, kill = true) == Ending.Right)
     }
   }
+
+  test("a second action reads what the first has left, AQE false: every row is counted once") {
+    withSettings("spark.sql.adaptive.enabled" -> "false") {
+      sums(hinted("pkg", "raw")).createOrReplaceTempView("sums")
+      val query = cluster.session.sql("SELECT k, n, gate('later', s) AS s FROM sums")
+      val first = query.collect().toSeq
+      assert(loseBoth(query, first) == Ending.Right)
+    }
+  }
 }

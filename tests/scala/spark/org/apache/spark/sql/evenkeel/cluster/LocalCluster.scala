@@ -6,10 +6,10 @@ import java.nio.file.{Files, Path}
 import scala.jdk.CollectionConverters._
 import scala.jdk.OptionConverters._
 
-import org.apache.spark.{MapOutputTrackerMaster, SparkContext, SparkEnv}
 import org.apache.spark.deploy.TwoHosts
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.util.Utils
+import org.apache.spark.{MapOutputTrackerMaster, SparkContext, SparkEnv}
 import org.scalatest.concurrent.Eventually._
 import org.scalatest.time.{Millis, Seconds, Span}
 
@@ -46,9 +46,11 @@ private[cluster] final class LocalCluster(hosts: Boolean, settings: (String, Str
         .config("spark.local.dir", scratch.toString)
         .config("spark.ui.enabled", "false")
         .config("spark.sql.warehouse.dir", home.resolve("warehouse").toString)
-        .config("spark.sql.extensions", Seq(classOf[EvenkeelExtensions], classOf[LooseExtensions])
-          .map(_.getName)
-          .mkString(","))
+        .config(
+          "spark.sql.extensions",
+          Seq(classOf[EvenkeelExtensions], classOf[LooseExtensions])
+            .map(_.getName)
+            .mkString(","))
         // A lost block is reported at once instead of being asked for again and again.
         .config("spark.shuffle.io.maxRetries", "1")
         .config("spark.shuffle.io.retryWait", "100ms")

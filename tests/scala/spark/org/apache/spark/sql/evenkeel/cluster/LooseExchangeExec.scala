@@ -4,22 +4,13 @@ package org.apache.spark.sql.evenkeel.cluster
 import scala.concurrent.Future
 import scala.util.Random
 
-import org.apache.spark.{MapOutputStatistics, Partition, PartitionIdPassthrough, ShuffleDependency, TaskContext}
 import org.apache.spark.rdd.{DeterministicLevel, RDD}
-import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvider}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRowChecksum
 import org.apache.spark.sql.catalyst.plans.logical.Statistics
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.evenkeel.exchange.{RoutedExchangeExec, RowOrder}
-import org.apache.spark.sql.execution.{
-  ColumnarRule,
-  ShufflePartitionSpec,
-  ShuffledRowRDD,
-  SparkPlan,
-  UnsafeRowSerializer
-}
 import org.apache.spark.sql.execution.exchange.{
   REPARTITION_BY_NUM,
   ShuffleExchangeExec,
@@ -31,7 +22,22 @@ import org.apache.spark.sql.execution.metric.{
   SQLShuffleReadMetricsReporter,
   SQLShuffleWriteMetricsReporter
 }
+import org.apache.spark.sql.execution.{
+  ColumnarRule,
+  ShufflePartitionSpec,
+  ShuffledRowRDD,
+  SparkPlan,
+  UnsafeRowSerializer
+}
 import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvider}
+import org.apache.spark.{
+  MapOutputStatistics,
+  Partition,
+  PartitionIdPassthrough,
+  ShuffleDependency,
+  TaskContext
+}
 
 /** What the loose router tells Spark of itself. */
 private[cluster] sealed abstract class Declared(val word: String) extends Product with Serializable
@@ -60,7 +66,8 @@ private[cluster] final case class LooseExchangeExec(
     child: SparkPlan)
     extends ShuffleExchangeLike {
 
-  private lazy val readMetrics = SQLShuffleReadMetricsReporter.createShuffleReadMetrics(sparkContext)
+  private lazy val readMetrics =
+    SQLShuffleReadMetricsReporter.createShuffleReadMetrics(sparkContext)
   private lazy val writeMetrics =
     SQLShuffleWriteMetricsReporter.createShuffleWriteMetrics(sparkContext)
 
@@ -79,8 +86,7 @@ private[cluster] final case class LooseExchangeExec(
       new PartitionIdPassthrough(targets),
       new UnsafeRowSerializer(child.output.size),
       shuffleWriterProcessor = ShuffleExchangeExec.createShuffleWriteProcessor(writeMetrics),
-      rowBasedChecksums =
-        UnsafeRowChecksum.createUnsafeRowChecksums(if (checksums) targets else 0),
+      rowBasedChecksums = UnsafeRowChecksum.createUnsafeRowChecksums(if (checksums) targets else 0),
       _checksumMismatchFullRetryEnabled = checksums,
       checksumMismatchQueryLevelRollbackEnabled = checksums)
   }
@@ -127,7 +133,9 @@ final class LooseExtensions extends SparkSessionExtensionsProvider {
   override def apply(extensions: SparkSessionExtensions): Unit = {
     extensions.injectQueryStagePrepRule(_ => LooseExtensions.Swap)
     extensions.injectColumnar(_ =>
-      new ColumnarRule { override def preColumnarTransitions: Rule[SparkPlan] = LooseExtensions.Swap })
+      new ColumnarRule {
+        override def preColumnarTransitions: Rule[SparkPlan] = LooseExtensions.Swap
+      })
   }
 }
 

@@ -37,6 +37,7 @@ final class SpeculationSuite extends FailureSuite {
     }
     cluster.session.udf.register("stall", stall.asNondeterministic())
     cluster.session.udf.register("trip", trip.asNondeterministic())
+    ()
   }
 
   for (aqe <- Seq(true, false); router <- Seq("dalton", "pkg")) {

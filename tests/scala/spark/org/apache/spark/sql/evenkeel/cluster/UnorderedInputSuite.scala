@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.apache.spark.sql.evenkeel.cluster
 
-import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.functions.col
+import org.apache.spark.sql.{DataFrame, Row}
 
 /** Routed rows are lost whose map tasks, when run again, get their own input in another order. */
 final class UnorderedInputSuite extends FailureSuite {
@@ -17,7 +17,7 @@ final class UnorderedInputSuite extends FailureSuite {
 
   test("without a fixed order of rows a later job is wrong: the order does change") {
     withSettings(LooseExtensions.Key -> LooseExtensions.Unsorted) {
-      val ending = loseBoth(joined(hinted(shuffled, "pkg", "raw")), wantedJoined)
+      val ending = loseBoth(joined(hinted(shuffled, "shuffle_keys", "raw")), wantedJoined)
       info(ending.toString)
       assert(ending.isInstanceOf[Ending.Wrong])
     }
@@ -41,7 +41,7 @@ final class UnorderedInputSuite extends FailureSuite {
   }
 
   test("float sums of a spilling aggregate below, combined first: right") {
-    withSettings("spark.sql.TungstenAggregate.testFallbackStartsAt" -> "20,30") {
+    withSettings("spark.sql.TungstenAggregate.testFallbackStartsAt" -> "1000,1500") {
       rows.createOrReplaceTempView("scanned")
       def outer(hint: String): DataFrame = cluster.session.sql(s"""SELECT $hint
         k, count(*) AS n, gated_sum(v) AS s, min(x) >= 0 AS x

@@ -18,13 +18,11 @@ class RetrySafetySuite extends AnyFunSuite {
   }
 
   test("columns beside the keys may change where keys come in the same order") {
-    assert(
-      RetrySafety.decide(scan.copy(rows = Changing("rand()"))) == Right(RowOrder.AsTheyCome))
+    assert(RetrySafety.decide(scan.copy(rows = Changing("rand()"))) == Right(RowOrder.AsTheyCome))
   }
 
   test("rows behind a shuffle are sorted before a router sees them") {
-    assert(
-      RetrySafety.decide(scan.copy(keys = SameRows, rows = SameRows)) == Right(RowOrder.ByRow))
+    assert(RetrySafety.decide(scan.copy(keys = SameRows, rows = SameRows)) == Right(RowOrder.ByRow))
   }
 
   test("rows behind a shuffle that carry a changing column are refused") {
@@ -61,6 +59,7 @@ class RetrySafetySuite extends AnyFunSuite {
   test("what holds of two inputs is the weaker of the two, whichever comes first") {
     assert(SameOrder.and(SameRows) == SameRows && SameRows.and(SameOrder) == SameRows)
     assert(SameOrder.and(SameOrder) == SameOrder)
-    assert(SameRows.and(Changing("x")) == Changing("x") && Changing("x").and(SameOrder) == Changing("x"))
+    assert(
+      SameRows.and(Changing("x")) == Changing("x") && Changing("x").and(SameOrder) == Changing("x"))
   }
 }

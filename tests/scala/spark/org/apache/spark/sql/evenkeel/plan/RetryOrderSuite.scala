@@ -24,9 +24,12 @@ class RetryOrderSuite extends SparkSuite {
   }
 
   private def refusal(df: DataFrame, shape: String): String =
-    decisions(counted(df, shape)).map(_.outcome).collectFirst {
-      case Outcome.Plain(Reason.UnsafeRetry(why)) => why
-    }.get
+    decisions(counted(df, shape))
+      .map(_.outcome)
+      .collectFirst { case Outcome.Plain(Reason.UnsafeRetry(why)) =>
+        why
+      }
+      .get
 
   test("raw rows of a range are routed as they come") {
     assert(order(input, "raw") == RowOrder.AsTheyCome)
@@ -68,7 +71,8 @@ class RetryOrderSuite extends SparkSuite {
     assert(order(floats.selectExpr("k", "v"), "merge") == RowOrder.ByKey)
   }
 
-  test("rand() beside the keys of a scan is harmless, rand() as key or behind a shuffle is refused") {
+  test(
+    "rand() beside the keys of a scan is harmless, rand() as key or behind a shuffle is refused") {
     val beside = input.selectExpr("k", "CAST(rand(7) * 100 AS BIGINT) AS v")
     assert(exchanges(counted(beside, "raw")).map(_.order) == Seq(RowOrder.AsTheyCome))
     val key = input.selectExpr("CAST(rand(7) * 10 AS BIGINT) AS k", "v")

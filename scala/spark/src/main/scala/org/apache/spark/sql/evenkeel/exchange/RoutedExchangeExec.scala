@@ -9,6 +9,7 @@ import org.apache.spark.shuffle.sort.SortShuffleManager
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Expression, UnsafeRowChecksum}
 import org.apache.spark.sql.catalyst.plans.logical.Statistics
+import org.apache.spark.sql.evenkeel.explain.{RoutingLog, RoutingReport}
 import org.apache.spark.sql.execution.exchange.{
   REBALANCE_PARTITIONS_BY_NONE,
   REPARTITION_BY_NUM,
@@ -23,6 +24,7 @@ import org.apache.spark.sql.execution.metric.{
   SQLShuffleWriteMetricsReporter
 }
 import org.apache.spark.sql.execution.{
+  SQLExecution,
   ShufflePartitionSpec,
   ShuffledRowRDD,
   SparkPlan,
@@ -59,10 +61,12 @@ final case class RoutedExchangeExec(
   private lazy val readMetrics =
     SQLShuffleReadMetricsReporter.createShuffleReadMetrics(sparkContext)
 
+  @transient private lazy val routing = new RoutingMetrics(sparkContext)
+
   override lazy val metrics: Map[String, SQLMetric] = Map(
     "dataSize" -> SQLMetrics.createSizeMetric(sparkContext, "data size"),
     "numPartitions" -> SQLMetrics.createMetric(sparkContext, "number of partitions")) ++
-    readMetrics ++ writeMetrics
+    routing.all ++ readMetrics ++ writeMetrics
 
   override def nodeName: String =
     router.takeWhile(_ != '(').split('_').map(_.capitalize).mkString + "Exchange"
@@ -90,10 +94,10 @@ final case class RoutedExchangeExec(
 
   @transient private lazy val inputRDD: RDD[InternalRow] = child.execute()
 
-  @transient private lazy val tally: TargetTally = {
-    val t = new TargetTally(numTargets)
-    sparkContext.register(t, "evenkeel.rowsPerTarget")
-    t
+  @transient private lazy val routedRows: RoutedRows = {
+    val rows = new RoutedRows(numTargets)
+    sparkContext.register(rows)
+    rows
   }
 
   @transient lazy val shuffleDependency: ShuffleDependency[Int, InternalRow, InternalRow] = {
@@ -106,12 +110,12 @@ final case class RoutedExchangeExec(
       RoutedExchangeExec.mustCopyRows(numTargets),
       order,
       grouping,
-      tally)
+      routedRows)
     metrics("numPartitions").set(numTargets.toLong)
     val conf = SQLConf.get
     val checksums =
       conf.shuffleOrderIndependentChecksumEnabled || conf.shuffleChecksumMismatchFullRetryEnabled
-    new ShuffleDependency[Int, InternalRow, InternalRow](
+    val dependency = new ShuffleDependency[Int, InternalRow, InternalRow](
       routed,
       new PartitionIdPassthrough(numTargets),
       serializer,
@@ -121,6 +125,23 @@ final case class RoutedExchangeExec(
       _checksumMismatchFullRetryEnabled = conf.shuffleChecksumMismatchFullRetryEnabled,
       checksumMismatchQueryLevelRollbackEnabled =
         conf.shuffleChecksumMismatchQueryLevelRollbackEnabled)
+    val executionId = sparkContext.getLocalProperty(SQLExecution.EXECUTION_ID_KEY)
+    RoutedStages.of(sparkContext).onCompleted(dependency.shuffleId)(report(executionId))
+    dependency
+  }
+
+  private def report(executionId: String): Unit = {
+    val summary = routedRows.summary
+    routing.publish(summary, executionId)
+    RoutingLog.add(
+      RoutingReport(
+        Option(executionId).map(_.toLong),
+        router,
+        shape,
+        keys.map(_.sql),
+        numTargets,
+        metrics("dataSize").value,
+        summary))
   }
 
   @transient override lazy val mapOutputStatisticsFuture: Future[MapOutputStatistics] =

@@ -13,7 +13,7 @@ import org.apache.spark.util.MutablePair
 import org.apache.spark.{Partition, TaskContext}
 
 import io.evenkeel.core.spec.RouterSpec
-import io.evenkeel.core.{RouterContext, Routers}
+import io.evenkeel.core.{RouterContext, Routers, RoutingSketch}
 
 /**
  * Pairs every row with its target: the map side of a routed exchange.
@@ -33,7 +33,7 @@ private[exchange] final class RoutedRDD(
     copyRows: Boolean,
     order: RowOrder,
     grouping: Seq[Expression],
-    tally: TargetTally)
+    routed: RoutedRows)
     extends RDD[Product2[Int, InternalRow]](input) {
 
   // Asked on the driver: inside a task many RDDs no longer know their partitions.
@@ -49,35 +49,25 @@ private[exchange] final class RoutedRDD(
       RouterContext(targets, slides = 1, source = split.index, sources = sources))
     // The hash that Spark's own partitioning would take: equal under the key's collation, NULL included.
     val hash = UnsafeProjection.create(Seq(new CollationAwareXxHash64(keys)), attributes)
-    val loads = new Array[Long](targets)
-    context.addTaskCompletionListener[Unit](_ => tally.add(loads))
-    val pair = new MutablePair[Int, InternalRow]()
-    def place(row: InternalRow, target: Int): Product2[Int, InternalRow] = {
-      loads(target) += 1
-      if (copyRows) (target, row.copy()) else pair.update(target, row)
+    val sketch = new RoutingSketch(targets)
+    var (sinceTimed, nanos) = (0, 0L)
+    context.addTaskCompletionListener[Unit] { _ =>
+      sketch.compact()
+      routed.add(TaskRouting(split.index, sketch, nanos))
     }
-    val rows = firstParent[InternalRow].iterator(split, context)
-    order match {
-      case RowOrder.AsTheyCome => rows.map(row => place(row, subject.route(hash(row).getLong(0), 1L)))
-      case RowOrder.ByRow =>
-        ReplayedRows
-          .byBytes(rows, attributes)
-          .map(row => place(row, subject.route(hash(row).getLong(0), 1L)))
-      case RowOrder.ByKey =>
-        val group = UnsafeProjection.create(Seq(new CollationAwareXxHash64(grouping)), attributes)
-        // Groups whose hashes are equal come in any order, so they go the same way.
-        var first = true
-        var last = 0L
-        var target = 0
-        ReplayedRows.byHash(rows, attributes, row => group(row).getLong(0)).map { row =>
-          val current = group(row).getLong(0)
-          if (first || current != last) {
-            target = subject.route(hash(row).getLong(0), 1L)
-            last = current
-            first = false
-          }
-          place(row, target)
-        }
+    val pair = new MutablePair[Int, InternalRow]()
+    val replayed = new ReplayedRows(order, grouping, attributes)
+    var target = 0
+    replayed.sorted(firstParent[InternalRow].iterator(split, context)).map { row =>
+      // The clock costs more than a route: one row in many stands for the others.
+      val timed = sinceTimed == 0
+      val start = if (timed) System.nanoTime() else 0L
+      val key = hash(row).getLong(0)
+      if (!replayed.ties(row)) target = subject.route(key, 1L)
+      if (timed) nanos += (System.nanoTime() - start) * RoutedRDD.TimedEvery
+      sinceTimed = if (sinceTimed + 1 == RoutedRDD.TimedEvery) 0 else sinceTimed + 1
+      sketch.add(key, target)
+      if (copyRows) (target, row.copy()) else pair.update(target, row)
     }
   }
 
@@ -91,6 +81,7 @@ private[exchange] final class RoutedRDD(
 }
 
 private object RoutedRDD {
+  private val TimedEvery = 1024
 
   /** In a batch stage no slide ends, so a router that learns per slide gets its period in rows. */
   def forBatch(spec: RouterSpec, targets: Int): RouterSpec =

@@ -115,7 +115,8 @@ private[plan] object InputReplay {
     UnsafeRowUtils.isBinaryStable(result.dataType) &&
       result.collect { case e: AggregateExpression => e.aggregateFunction }.forall {
         case _: Count => true
-        case f @ (_: Sum | _: Min | _: Max) => f.children.forall(_.dataType.isInstanceOf[IntegralType])
+        case f @ (_: Sum | _: Min | _: Max) =>
+          f.children.forall(_.dataType.isInstanceOf[IntegralType])
         case _ => false
       }
 }
