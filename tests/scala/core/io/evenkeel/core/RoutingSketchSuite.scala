@@ -20,8 +20,7 @@ class RoutingSketchSuite extends AnyFunSuite {
       val part = new RoutingSketch(targets)
       (0 until 50000).foreach { i =>
         val isHeavy = heavy > 0 && random.nextInt(2) == 0
-        val key =
-          Hashing.ofId(if (isHeavy) random.nextInt(heavy).toLong else 1000L + random.nextInt(keys))
+        val key = Hashing.ofId(if (isHeavy) random.nextInt(heavy).toLong else 1000L + random.nextInt(keys))
         val target = if (isHeavy) (i + task) % 4 else Hashing.bucket(key, targets)
         part.add(key, target)
         tally.add(key, target, 1L)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.apache.spark.sql.evenkeel.exchange
 
+import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.evenkeel.SparkSuite
 import org.apache.spark.sql.evenkeel.explain.RoutingLog
-import org.apache.spark.sql.{DataFrame, Row}
 
 class RoutingMetricsSuite extends SparkSuite {
 
@@ -41,11 +41,8 @@ class RoutingMetricsSuite extends SparkSuite {
     val df = hot.hint("shuffle_keys", 8, "shape=raw").groupBy("k").count()
     df.collect()
     val id = report().getAs[Long]("execution_id")
-    val store =
-      spark.asInstanceOf[org.apache.spark.sql.classic.SparkSession].sharedState.statusStore
-    val shown = store
-      .planGraph(id)
-      .allNodes
+    val store = spark.asInstanceOf[org.apache.spark.sql.classic.SparkSession].sharedState.statusStore
+    val shown = store.planGraph(id).allNodes
       .filter(_.name == "ShuffleExchange")
       .flatMap(_.metrics)
       .map(m => m.name -> store.executionMetrics(id).get(m.accumulatorId))

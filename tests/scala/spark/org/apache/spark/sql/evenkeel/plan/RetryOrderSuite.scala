@@ -3,11 +3,11 @@ package org.apache.spark.sql.evenkeel.plan
 
 import java.nio.file.Files
 
-import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.evenkeel.SparkSuite
 import org.apache.spark.sql.evenkeel.exchange.RowOrder
 import org.apache.spark.sql.evenkeel.explain.{Outcome, Reason}
 import org.apache.spark.sql.functions.col
+import org.apache.spark.sql.{DataFrame, Row}
 
 /** In which order hinted aggregates route their rows, or why they do not. */
 class RetryOrderSuite extends SparkSuite {
@@ -81,12 +81,25 @@ class RetryOrderSuite extends SparkSuite {
     assert(refusal(behind, "raw").contains("rand"))
   }
 
-  test("a limit and an RDD of the user need not repeat themselves") {
-    assert(refusal(input.limit(100), "raw").contains("Limit"))
+  test("rows of the driver are routed as they come") {
     val session = spark
     import session.implicits._
-    val rdd = spark.sparkContext.parallelize(0L until 100L, 4).map(i => (i % 7, i)).toDF("k", "v")
-    assert(refusal(rdd, "raw").contains("need not give the same rows again"))
+    val pairs = spark.sparkContext.parallelize(0L until 100L, 4).map(i => (i % 7, i))
+    assert(order(pairs.toDF("k", "v"), "raw") == RowOrder.AsTheyCome)
+    val untyped = spark.createDataFrame(pairs.map(Row.fromTuple(_)), input.schema)
+    assert(order(untyped, "raw") == RowOrder.AsTheyCome)
+  }
+
+  test("a limit, an RDD of a query and a cached table need not repeat themselves") {
+    assert(refusal(input.limit(100), "raw").contains("Limit"))
+    val again = spark.createDataFrame(input.sortWithinPartitions("k").rdd, input.schema)
+    assert(refusal(again, "raw").contains("need not give the same rows again"))
+    val cached = input.where("v > 3").cache()
+    try assert(refusal(cached, "raw").contains("InMemoryRelation"))
+    finally {
+      cached.unpersist()
+      ()
+    }
   }
 
   test("the ROUTE hint follows the same rules") {

@@ -8,17 +8,13 @@ import org.apache.spark.util.AccumulatorV2
 import io.evenkeel.core.RoutingSketch
 
 /** What one map task has routed. */
-private[exchange] final case class TaskRouting(
-    mapPartition: Int,
-    sketch: RoutingSketch,
-    nanos: Long)
+private[exchange] final case class TaskRouting(mapPartition: Int, sketch: RoutingSketch, nanos: Long)
 
 /**
  * What the map tasks of one exchange have routed, each map partition counted once: a partition that runs
  * again after a failure, or twice by speculation, does not count again.
  */
-private[evenkeel] final class RoutedRows(targets: Int)
-    extends AccumulatorV2[TaskRouting, RoutedRows] {
+private[evenkeel] final class RoutedRows(targets: Int) extends AccumulatorV2[TaskRouting, RoutedRows] {
   private val seen = new BitSet()
   private var parts = Seq.empty[TaskRouting]
   @transient private lazy val whole = new RoutingSketch(targets)

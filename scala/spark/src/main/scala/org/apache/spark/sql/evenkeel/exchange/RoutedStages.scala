@@ -4,11 +4,7 @@ package org.apache.spark.sql.evenkeel.exchange
 import java.util.concurrent.ConcurrentHashMap
 
 import org.apache.spark.SparkContext
-import org.apache.spark.scheduler.{
-  SparkListener,
-  SparkListenerApplicationEnd,
-  SparkListenerStageCompleted
-}
+import org.apache.spark.scheduler.{SparkListener, SparkListenerApplicationEnd, SparkListenerStageCompleted}
 
 /**
  * Calls an exchange back when its map stage is done.
@@ -30,8 +26,7 @@ private[exchange] final class RoutedStages extends SparkListener {
       stage.shuffleDepId.flatMap(id => Option(waiting.remove(id))).foreach(_.apply())
   }
 
-  override def onApplicationEnd(event: SparkListenerApplicationEnd): Unit =
-    RoutedStages.forget(this)
+  override def onApplicationEnd(event: SparkListenerApplicationEnd): Unit = RoutedStages.forget(this)
 }
 
 private[exchange] object RoutedStages {

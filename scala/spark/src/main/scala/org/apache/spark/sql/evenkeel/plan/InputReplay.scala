@@ -29,6 +29,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{
   RebalancePartitions,
   Repartition,
   RepartitionByExpression,
+  SerializeFromObject,
   Sort,
   Union
 }
@@ -36,6 +37,7 @@ import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
 import org.apache.spark.sql.evenkeel.exchange.Replay
 import org.apache.spark.sql.execution.adaptive.LogicalQueryStage
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
+import org.apache.spark.sql.execution.{ExternalRDD, LogicalRDD}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.IntegralType
 
@@ -52,6 +54,9 @@ private[plan] object InputReplay {
     case stage: LogicalQueryStage => apply(stage.logicalPlan, columns)
     case _: Range | _: LocalRelation | _: OneRowRelation => Replay.SameOrder
     case LogicalRelation(_: HadoopFsRelation, _, _, _, _) => Replay.SameOrder
+    case r: LogicalRDD if LocalData(r.rdd) => Replay.SameOrder
+    case r: ExternalRDD[_] if LocalData(r.rdd) => Replay.SameOrder
+    case s: SerializeFromObject => apply(s.child, s.child.outputSet)
     case Project(list, child) =>
       through(child, list.filter(e => columns.contains(e.toAttribute)))
     case Filter(condition, child) => through(child, condition +: own(child, columns))
