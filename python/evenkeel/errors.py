@@ -82,6 +82,14 @@ def extension_not_loaded(jar: Path) -> EvenkeelError:
     )
 
 
+def no_explanation() -> EvenkeelError:
+    return EvenkeelError(
+        "EVENKEEL_NO_EXPLANATION",
+        "The session's EXPLAIN has no section of Evenkeel, so the extension is not loaded.",
+        "Start the session with evenkeel.session(), or the Connect server with the Evenkeel jar.",
+    )
+
+
 def java_missing(where: str) -> EvenkeelError:
     return EvenkeelError(
         "EVENKEEL_JAVA_MISSING",
