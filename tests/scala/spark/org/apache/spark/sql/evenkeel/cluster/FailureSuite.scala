@@ -21,7 +21,7 @@ private[cluster] object Ending {
   /** Spark gave up and said so. */
   final case class Loud(message: String) extends Ending
 
-  final case class Wrong(rows: Long, wanted: Long) extends Ending
+  final case class Wrong(rows: Long, wanted: Long, wrongKeys: Int) extends Ending
 }
 
 /** The two shuffles of a routed aggregate: the routed one and the one that brings keys together. */
@@ -164,8 +164,10 @@ private[cluster] object FailureSuite {
   val Rows = 200000L
 
   private def compare(got: Seq[Row], wanted: Seq[Row]): Ending =
-    if (got.map(_.toString).sorted == wanted.map(_.toString).sorted) Ending.Right
-    else Ending.Wrong(total(got), total(wanted))
+    if (texts(got) == texts(wanted)) Ending.Right
+    else Ending.Wrong(total(got), total(wanted), texts(wanted).diff(texts(got)).size)
+
+  private def texts(answer: Seq[Row]): Seq[String] = answer.map(_.toString).sorted
 
   private def total(answer: Seq[Row]): Long = answer.map(_.getAs[Long]("n")).sum
 }
