@@ -41,6 +41,8 @@ import org.apache.spark.{MapOutputStatistics, PartitionIdPassthrough, ShuffleDep
  * @param router text of the RouterSpec
  * @param keys expressions over the child's output to route by, already normalised
  * @param fixedTargets whether the user named the number of targets
+ * @param order in which order a task gives its rows to the router
+ * @param grouping the columns of which a task has one row per value, where rows are ordered by key
  * @param shape the plan shape this exchange is part of, for EXPLAIN
  */
 final case class RoutedExchangeExec(
@@ -48,6 +50,8 @@ final case class RoutedExchangeExec(
     keys: Seq[Expression],
     override val outputPartitioning: KeySplitPartitioning,
     fixedTargets: Boolean,
+    order: RowOrder,
+    grouping: Seq[Expression],
     shape: String,
     child: SparkPlan)
     extends ShuffleExchangeLike {
@@ -72,6 +76,7 @@ final case class RoutedExchangeExec(
     s"targets=$numTargets",
     s"shape=$shape",
     s"router=$router",
+    s"order=${order.word}",
     s"[plan_id=$id]")
 
   private def numTargets: Int = outputPartitioning.numPartitions
@@ -103,7 +108,8 @@ final case class RoutedExchangeExec(
       keys,
       child.output,
       RoutedExchangeExec.mustCopyRows(numTargets),
-      stableOrder = false,
+      order,
+      grouping,
       routedRows)
     metrics("numPartitions").set(numTargets.toLong)
     val conf = SQLConf.get

@@ -19,8 +19,10 @@ import io.evenkeel.core.{RouterContext, Routers, RoutingSketch}
  * Pairs every row with its target: the map side of a routed exchange.
  *
  * Each task has a router of its own, whose routes depend on the order of the rows. Run again after a
- * failure, a task whose input may come in another order would send rows elsewhere, so unless the rows come
- * straight from an ordered source this RDD says INDETERMINATE and Spark re-runs all that read from it.
+ * failure it must send every row where it went before, or rows would be lost or doubled; [[RetrySafety]] has
+ * chosen the order that makes sure of it.
+ *
+ * @param grouping the columns of which a task has one row per value, where rows are ordered by key
  */
 private[exchange] final class RoutedRDD(
     input: RDD[InternalRow],
@@ -29,7 +31,8 @@ private[exchange] final class RoutedRDD(
     keys: Seq[Expression],
     attributes: Seq[Attribute],
     copyRows: Boolean,
-    stableOrder: Boolean,
+    order: RowOrder,
+    grouping: Seq[Expression],
     routed: RoutedRows)
     extends RDD[Product2[Int, InternalRow]](input) {
 
@@ -53,12 +56,14 @@ private[exchange] final class RoutedRDD(
       routed.add(TaskRouting(split.index, sketch, nanos))
     }
     val pair = new MutablePair[Int, InternalRow]()
-    firstParent[InternalRow].iterator(split, context).map { row =>
+    val replayed = new ReplayedRows(order, grouping, attributes)
+    var target = 0
+    replayed.sorted(firstParent[InternalRow].iterator(split, context)).map { row =>
       // The clock costs more than a route: one row in many stands for the others.
       val timed = sinceTimed == 0
       val start = if (timed) System.nanoTime() else 0L
       val key = hash(row).getLong(0)
-      val target = subject.route(key, 1L)
+      if (!replayed.ties(row)) target = subject.route(key, 1L)
       if (timed) nanos += (System.nanoTime() - start) * RoutedRDD.TimedEvery
       sinceTimed = if (sinceTimed + 1 == RoutedRDD.TimedEvery) 0 else sinceTimed + 1
       sketch.add(key, target)
@@ -66,10 +71,13 @@ private[exchange] final class RoutedRDD(
     }
   }
 
+  // Sorted rows are as stable as the rows. Unsorted ones whose order is not fixed should not be here;
+  // if they are, Spark is told.
   override protected def getOutputDeterministicLevel: DeterministicLevel.Value =
-    if (stableOrder && input.outputDeterministicLevel == DeterministicLevel.DETERMINATE)
-      DeterministicLevel.DETERMINATE
-    else DeterministicLevel.INDETERMINATE
+    if (order == RowOrder.AsTheyCome && targets > 1 &&
+      input.outputDeterministicLevel != DeterministicLevel.DETERMINATE)
+      DeterministicLevel.INDETERMINATE
+    else input.outputDeterministicLevel
 }
 
 private object RoutedRDD {

@@ -35,4 +35,10 @@ object Reason {
   case object NotAsked extends Reason("NOT_ASKED", "no hint asks for it")
   case object NoOperator
       extends Reason("NO_OPERATOR", "the hint met no grouped aggregate to act on")
+
+  /** A router that depends on the order of rows could lose or double some when a task is run again. */
+  final case class UnsafeRetry(why: String)
+      extends Reason(
+        "UNSAFE_RETRY",
+        s"$why, so a task that is run again after a failure could route rows differently")
 }

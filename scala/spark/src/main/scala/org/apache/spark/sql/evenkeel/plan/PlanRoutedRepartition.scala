@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.apache.spark.sql.evenkeel.plan
 
+import org.apache.spark.sql.catalyst.expressions.AttributeSet
 import org.apache.spark.sql.catalyst.optimizer.NormalizeFloatingNumbers
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.evenkeel.config.EvenkeelConf
-import org.apache.spark.sql.evenkeel.exchange.{KeySplitPartitioning, RoutedExchangeExec}
+import org.apache.spark.sql.evenkeel.exchange.{
+  KeySplitPartitioning,
+  RetryFacts,
+  RetrySafety,
+  RoutedExchangeExec,
+  RowOrder
+}
 import org.apache.spark.sql.evenkeel.explain.{Decision, Footnotes, Outcome, Reason}
 import org.apache.spark.sql.evenkeel.hint.{RequestedPlace, RoutedRepartition}
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
@@ -15,12 +22,12 @@ object PlanRoutedRepartition extends SparkStrategy {
 
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
     case r: RoutedRepartition =>
-      refusal(r) match {
-        case Some(reason) =>
+      refusal(r).toLeft(()).flatMap(_ => order(r)) match {
+        case Left(reason) =>
           // The child's physical plan takes our place, and its link may lead to either of the two.
           Seq(r, r.child).foreach(Footnotes.add(_, decision(r, Outcome.Plain(reason))))
           planLater(r.child) :: Nil
-        case None => routed(r) :: Nil
+        case Right(order) => routed(r, order) :: Nil
       }
     case _ => Nil
   }
@@ -32,18 +39,33 @@ object PlanRoutedRepartition extends SparkStrategy {
       Some(Reason.BalancedInput)
     else None
 
-  private def routed(r: RoutedRepartition): SparkPlan = {
-    val targets = r.request.targets.getOrElse(SQLConf.get.numShufflePartitions)
+  private def targets(r: RoutedRepartition): Int =
+    r.request.targets.getOrElse(SQLConf.get.numShufflePartitions)
+
+  private def order(r: RoutedRepartition): Either[Reason, RowOrder] = RetrySafety
+    .decide(
+      RetryFacts(
+        targets(r),
+        aloneRouter = true,
+        combined = false,
+        keys = InputReplay(r.child, AttributeSet(r.keys)),
+        rows = InputReplay(r.child, r.child.outputSet)))
+    .left
+    .map(Reason.UnsafeRetry(_))
+
+  private def routed(r: RoutedRepartition, order: RowOrder): SparkPlan = {
     val exchange = RoutedExchangeExec(
       r.request.router,
       r.keys.map(NormalizeFloatingNumbers.normalize),
-      KeySplitPartitioning(targets),
+      KeySplitPartitioning(targets(r)),
       fixedTargets = r.request.targets.isDefined,
+      order,
+      grouping = Nil,
       shape = "route",
       planLater(r.child))
     Decision.record(
       exchange,
-      decision(r, Outcome.Routed(r.request.router, "route", targets, "asked for")))
+      decision(r, Outcome.Routed(r.request.router, "route", targets(r), "asked for")))
   }
 
   private def decision(r: RoutedRepartition, outcome: Outcome): Decision =

@@ -6,6 +6,7 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, PartialMerge}
 import org.apache.spark.sql.catalyst.expressions.{
   Alias,
+  AttributeSet,
   Expression,
   NamedExpression,
   PythonUDAF,
@@ -15,7 +16,13 @@ import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan}
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
 import org.apache.spark.sql.evenkeel.config.EvenkeelConf
-import org.apache.spark.sql.evenkeel.exchange.{KeySplitPartitioning, RoutedExchangeExec}
+import org.apache.spark.sql.evenkeel.exchange.{
+  KeySplitPartitioning,
+  RetryFacts,
+  RetrySafety,
+  RoutedExchangeExec,
+  RowOrder
+}
 import org.apache.spark.sql.evenkeel.explain.{Decision, Outcome, Reason}
 import org.apache.spark.sql.evenkeel.hint.{HintSyntax, HintedOperator, PlacedHint, RouteRequest}
 import org.apache.spark.sql.execution.aggregate.{
@@ -60,9 +67,9 @@ final case class SplitAggregate(session: SparkSession) extends SparkStrategy {
       case Some(r) =>
         SplitAggregate.choose(a, r) match {
           case Left(reason) => plain(reason)
-          case Right((shape, why)) =>
+          case Right(choice) =>
             base match {
-              case Seq(last: BaseAggregateExec) => Seq(split(a, r, shape, why, last))
+              case Seq(last: BaseAggregateExec) => Seq(split(a, r, choice, last))
               case _ => plain(Reason.NoAggregates)
             }
         }
@@ -72,25 +79,28 @@ final case class SplitAggregate(session: SparkSession) extends SparkStrategy {
   private def split(
       a: Aggregate,
       request: RouteRequest,
-      shape: AggregateShape,
-      why: String,
+      choice: SplitAggregate.Choice,
       last: BaseAggregateExec): SparkPlan = {
-    val targets = request.targets.getOrElse(SQLConf.get.numShufflePartitions)
-    def exchange(keys: Seq[Expression], child: SparkPlan): SparkPlan =
+    import choice.{order, shape, why}
+    val targets = SplitAggregate.targets(request)
+    def exchange(keys: Seq[Expression], grouping: Seq[Expression], child: SparkPlan): SparkPlan =
       RoutedExchangeExec(
         request.router,
         keys,
         KeySplitPartitioning(targets),
         fixedTargets = request.targets.isDefined,
+        order,
+        grouping,
         shape.word,
         child)
     val routed = shape match {
       case AggregateShape.Merge =>
         val keys = chosen(a, request, last.groupingExpressions)
-        last.withNewChildren(Seq(merging(last, exchange(keys, last.child))))
+        val grouping = last.groupingExpressions.map(_.toAttribute)
+        last.withNewChildren(Seq(merging(last, exchange(keys, grouping, last.child))))
       case AggregateShape.Raw =>
         last.withNewChildren(Seq(belowPartial(last.child) { partial =>
-          exchange(chosen(a, request, partial.groupingExpressions), partial.child)
+          exchange(chosen(a, request, partial.groupingExpressions), Nil, partial.child)
         }))
     }
     Decision.record(routed, decision(a, Outcome.Routed(request.router, shape.word, targets, why)))
@@ -140,18 +150,38 @@ final case class SplitAggregate(session: SparkSession) extends SparkStrategy {
 }
 
 object SplitAggregate {
-  private val Chosen = TreeNodeTag[Either[Reason, (AggregateShape, String)]]("evenkeel.shape")
+
+  /** How an aggregate is split, and why so. */
+  private final case class Choice(shape: AggregateShape, why: String, order: RowOrder)
+
+  private val Chosen = TreeNodeTag[Either[Reason, Choice]]("evenkeel.choice")
 
   /**
-   * The shape of an aggregate, chosen once: AQE plans the same operator again when a stage below it is done,
+   * How to split an aggregate, chosen once: AQE plans the same operator again when a stage below it is done,
    * and what is known of its input then looks different.
    */
-  private def choose(a: Aggregate, r: RouteRequest): Either[Reason, (AggregateShape, String)] =
+  private def choose(a: Aggregate, r: RouteRequest): Either[Reason, Choice] =
     a.getTagValue(Chosen).getOrElse {
-      val shape = AggregateShape.choose(facts(a), r.shape)
-      a.setTagValue(Chosen, shape)
-      shape
+      val choice = for {
+        shaped <- AggregateShape.choose(facts(a), r.shape)
+        order <- RetrySafety.decide(retryFacts(a, r, shaped._1)).left.map(Reason.UnsafeRetry(_))
+      } yield Choice(shaped._1, shaped._2, order)
+      a.setTagValue(Chosen, choice)
+      choice
     }
+
+  private def targets(r: RouteRequest): Int =
+    r.targets.getOrElse(SQLConf.get.numShufflePartitions)
+
+  private def retryFacts(a: Aggregate, r: RouteRequest, shape: AggregateShape): RetryFacts =
+    RetryFacts(
+      targets(r),
+      aloneRouter = true,
+      combined = shape == AggregateShape.Merge,
+      keys = InputReplay(
+        a.child,
+        AttributeSet.fromAttributeSets(a.groupingExpressions.map(_.references))),
+      rows = InputReplay(a.child, a.child.outputSet))
 
   private def facts(a: Aggregate): AggregateFacts = {
     val functions = a.aggregateExpressions.flatMap(_.collect { case e: AggregateExpression => e })

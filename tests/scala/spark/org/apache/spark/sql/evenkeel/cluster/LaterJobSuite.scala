@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.apache.spark.sql.evenkeel.cluster
+
+import org.apache.spark.sql.{DataFrame, Row}
+
+/**
+ * Outputs of both the routed exchange and the one behind it are lost on one executor while a *later* job
+ * runs, which knows the two stages only as finished ones.
+ *
+ * Spark re-creates their stages in that job, takes the routed one for a first attempt and rolls nothing back:
+ * half of the partial results come from the old routes, half from the new ones. So whatever an unstable
+ * router declares, its answer is wrong; a router must send the same rows the same way.
+ */
+final class LaterJobSuite extends FailureSuite {
+
+  private def sorted(input: DataFrame): DataFrame = {
+    sums(input).createOrReplaceTempView("sums")
+    cluster.session.sql("SELECT k, n, gate('later', s) AS s FROM sums ORDER BY s, k")
+  }
+
+  private lazy val wantedSorted: Seq[Row] = sorted(rows).collect().toSeq
+  private lazy val wantedJoined: Seq[Row] = joined(rows).collect().toSeq
+
+  private def hinted(router: String, shape: String): DataFrame =
+    rows.hint(router, 16, "k", s"shape=$shape")
+
+  for (declared <- Declared.all)
+    test(s"a router that draws targets anew and declares ${declared.word} is wrong, AQE true") {
+      withSettings("spark.sql.adaptive.enabled" -> "true", LooseExtensions.Key -> declared.word) {
+        val ending = loseBoth(joined(hinted("pkg", "raw")), wantedJoined)
+        info(ending.toString)
+        assert(ending.isInstanceOf[Ending.Wrong])
+      }
+    }
+
+  for (router <- Seq("dalton", "pkg"); shape <- Seq("raw", "merge")) {
+    test(s"$router, $shape, ORDER BY above, AQE true: every row is counted once") {
+      withSettings("spark.sql.adaptive.enabled" -> "true") {
+        assert(loseBoth(sorted(hinted(router, shape)), wantedSorted) == Ending.Right)
+      }
+    }
+    test(s"$router, $shape, a join above, AQE true: every row is counted once") {
+      withSettings("spark.sql.adaptive.enabled" -> "true") {
+        assert(loseBoth(joined(hinted(router, shape)), wantedJoined) == Ending.Right)
+      }
+    }
+  }
+
+  test("an executor is killed while ORDER BY runs, AQE true: every row is counted once") {
+    withSettings("spark.sql.adaptive.enabled" -> "true") {
+      assert(loseBoth(sorted(hinted("dalton", "raw")), wantedSorted, kill = true) == Ending.Right)
+    }
+  }
+
+  test("a second action reads what the first has left, AQE false: every row is counted once") {
+    withSettings("spark.sql.adaptive.enabled" -> "false") {
+      sums(hinted("pkg", "raw")).createOrReplaceTempView("sums")
+      val query = cluster.session.sql("SELECT k, n, gate('later', s) AS s FROM sums")
+      val first = query.collect().toSeq
+      assert(loseBoth(query, first) == Ending.Right)
+    }
+  }
+}

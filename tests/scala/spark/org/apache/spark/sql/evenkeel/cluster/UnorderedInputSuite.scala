@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.apache.spark.sql.evenkeel.cluster
+
+import org.apache.spark.sql.functions.col
+import org.apache.spark.sql.{DataFrame, Row}
+
+/** Routed rows are lost whose map tasks, when run again, get their own input in another order. */
+final class UnorderedInputSuite extends FailureSuite {
+
+  private def shuffled: DataFrame = rows.repartition(8, col("v"))
+
+  private def hinted(input: DataFrame, router: String, shape: String): DataFrame =
+    input.hint(router, 16, "k", s"shape=$shape")
+
+  private lazy val wanted: Seq[Row] = sums(rows).collect().toSeq
+  private lazy val wantedJoined: Seq[Row] = joined(rows).collect().toSeq
+
+  test("without a fixed order of rows a later job is wrong: the order does change") {
+    withSettings(LooseExtensions.Key -> LooseExtensions.Unsorted) {
+      val ending = loseBoth(joined(hinted(shuffled, "shuffle_keys", "raw")), wantedJoined)
+      info(ending.toString)
+      assert(ending.isInstanceOf[Ending.Wrong])
+    }
+  }
+
+  for (router <- Seq("dalton", "pkg"); shape <- Seq("raw", "merge"))
+    test(s"$router, $shape, above a shuffle, both outputs lost in a later job: right") {
+      assert(loseBoth(joined(hinted(shuffled, router, shape)), wantedJoined) == Ending.Right)
+    }
+
+  test("dalton, raw, above a shuffle, AQE false, some outputs lost: right") {
+    withSettings("spark.sql.adaptive.enabled" -> "false") {
+      assert(loseSome(sums(hinted(shuffled, "dalton", "raw")), "raw", wanted) == Ending.Right)
+    }
+  }
+
+  test("rand() beside the keys of a scan: right") {
+    val drawn = rows.selectExpr("k", "CAST(rand(5) * 1000 AS BIGINT) AS v")
+    val answer = sums(drawn).collect().toSeq
+    assert(loseSome(sums(hinted(drawn, "dalton", "raw")), "raw", answer) == Ending.Right)
+  }
+
+  test("float sums of a spilling aggregate below, combined first: right") {
+    withSettings("spark.sql.TungstenAggregate.testFallbackStartsAt" -> "1000,1500") {
+      rows.createOrReplaceTempView("scanned")
+      def outer(hint: String): DataFrame = cluster.session.sql(s"""SELECT $hint
+        k, count(*) AS n, gated_sum(v) AS s, min(x) >= 0 AS x
+        FROM (SELECT k, v % 1000 AS v, avg(v * 0.1D) AS x FROM scanned GROUP BY k, v % 1000)
+        GROUP BY k""")
+      val routed = outer("/*+ PKG(16, k, 'shape=merge') */")
+      assert(loseSome(routed, "merge", outer("").collect().toSeq) == Ending.Right)
+    }
+  }
+}
