@@ -10,7 +10,7 @@ JAR_SOURCES := build.sbt pyproject.toml project/build.properties project/plugins
   $(shell find scala/core/src scala/spark/src scala/bench/src)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-scala test-python lint lint-python fmt bench paper build wheel \
+.PHONY: help setup demo test test-scala test-python lint lint-python fmt bench bench-table paper build wheel \
   docs clean distclean
 .DELETE_ON_ERROR:
 
@@ -52,6 +52,9 @@ bench: setup ## Run the JMH benchmarks and write docs/benchmarks/core.md (about 
 	@mkdir -p out
 	$(SBT) "bench/Jmh/run -prof gc -rf json -rff $(CURDIR)/out/jmh.json $(JMH)"
 	$(PY) tools/bench_table.py out/jmh.json docs/benchmarks/core.md
+
+bench-table: build ## Compare routing by table and online in Spark: docs/benchmarks/table-online.md
+	$(PY) tools/bench_table_online.py docs/benchmarks/table-online.md
 
 paper: build ## Regenerate the papers' tables and plots in docs/paper
 	$(PY) tools/paper.py

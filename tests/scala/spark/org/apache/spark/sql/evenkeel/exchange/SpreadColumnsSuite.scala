@@ -31,8 +31,13 @@ class SpreadColumnsSuite extends SparkSuite {
       val text = exchanges(routed).head.stringArgs.mkString(";")
       if (text.contains("spread=map task")) Nil
       else
-        "spread=\\[([^\\]]*)\\]".r.findFirstMatchIn(text).get.group(1).split(", ").toSeq.map(
-          _.takeWhile(_ != '#'))
+        "spread=\\[([^\\]]*)\\]".r
+          .findFirstMatchIn(text)
+          .get
+          .group(1)
+          .split(", ")
+          .toSeq
+          .map(_.takeWhile(_ != '#'))
     }
     val before = now
     routed.collect()
@@ -44,8 +49,9 @@ class SpreadColumnsSuite extends SparkSuite {
 
   test("columns of scans and what is computed of them, but keys, collated and nested ones") {
     assert(query("SELECT * FROM t") == Seq("v", "d"))
-    assert(query("SELECT k, v + 1 AS x, upper(CAST(v AS STRING)) AS y FROM t WHERE v > 3") ==
-      Seq("x", "y"))
+    assert(
+      query("SELECT k, v + 1 AS x, upper(CAST(v AS STRING)) AS y FROM t WHERE v > 3") ==
+        Seq("x", "y"))
     val path = Files.createTempDirectory("spread").toString + "/p"
     spark.table("t").select("k", "v").write.parquet(path)
     assert(spread(spark.read.parquet(path)) == Seq("v"))
@@ -56,9 +62,8 @@ class SpreadColumnsSuite extends SparkSuite {
 
   test("rand(), uuid(), row numbers and user functions are not stable, whatever they declare") {
     assert(
-      query(
-        "SELECT k, rand() AS r, uuid() AS u, monotonically_increasing_id() AS m, " +
-          "spark_partition_id() AS p FROM t") == Nil)
+      query("SELECT k, rand() AS r, uuid() AS u, monotonically_increasing_id() AS m, " +
+        "spark_partition_id() AS p FROM t") == Nil)
     spark.udf.register("plus", udf((x: Long) => x + 1))
     assert(query("SELECT k, plus(v) AS p, v FROM t") == Seq("v"))
     assert(query("SELECT k, v, r * 2 AS r FROM (SELECT *, rand(1) AS r FROM t)") == Seq("v"))
@@ -72,16 +77,18 @@ class SpreadColumnsSuite extends SparkSuite {
   }
 
   test("window results are not stable, the columns beside them are") {
-    assert(query("SELECT k, v, row_number() OVER (PARTITION BY k ORDER BY d) AS n FROM t") ==
-      Seq("v"))
+    assert(
+      query("SELECT k, v, row_number() OVER (PARTITION BY k ORDER BY d) AS n FROM t") ==
+        Seq("v"))
   }
 
   test("joins, unions, sorts, exchanges, generators and caches pass stable columns on") {
     Seq("10485760", "-1").foreach { broadcast =>
       withConf("spark.sql.autoBroadcastJoinThreshold" -> broadcast) {
         assert(query("SELECT t.k, v, w FROM t JOIN s ON t.k = s.k") == Seq("v", "w"))
-        assert(query("SELECT t.k, v, n FROM t JOIN " +
-          "(SELECT k, avg(w) AS n FROM s GROUP BY k) s ON t.k = s.k") == Seq("v"))
+        assert(
+          query("SELECT t.k, v, n FROM t JOIN " +
+            "(SELECT k, avg(w) AS n FROM s GROUP BY k) s ON t.k = s.k") == Seq("v"))
       }
     }
     assert(query("SELECT k, v FROM t UNION ALL SELECT k, w FROM s") == Seq("v"))

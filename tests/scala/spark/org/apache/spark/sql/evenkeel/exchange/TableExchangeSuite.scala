@@ -41,10 +41,11 @@ class TableExchangeSuite extends SparkSuite {
       "spark.sql.codegen.wholeStage" -> codegen.toString) {
       val select = "k, count(*), sum(v), max(d), sort_array(collect_set(g)), percentile(v, 0.5)"
       val plain = rows(spark.sql(s"SELECT $select FROM z GROUP BY k"))
-      Seq("KEEL(16)", "KEEL(16, 'shape=raw')", "KEEL", "KEEL(1)", "KEEL('online')").foreach { hint =>
-        val df = spark.sql(s"SELECT /*+ $hint */ $select FROM z GROUP BY k")
-        assert(rows(df) == plain, hint)
-        assert(exchanges(df).map(_.sharedTable.isDefined) == Seq(!hint.contains("online")))
+      Seq("KEEL(16)", "KEEL(16, 'shape=raw')", "KEEL", "KEEL(1)", "KEEL('online')").foreach {
+        hint =>
+          val df = spark.sql(s"SELECT /*+ $hint */ $select FROM z GROUP BY k")
+          assert(rows(df) == plain, hint)
+          assert(exchanges(df).map(_.sharedTable.isDefined) == Seq(!hint.contains("online")))
       }
       val routed = spark.table("z").hint("route", "keel", 16, "k")
       assert(rows(routed) == rows(spark.table("z")))
@@ -55,7 +56,8 @@ class TableExchangeSuite extends SparkSuite {
   /** Every row's key hash and the target it went to. */
   private def placed(hint: DataFrame => DataFrame): (DataFrame, Seq[(Long, Int)]) = {
     val routed = hint(spark.table("z"))
-    val df = routed.selectExpr("xxhash64(k)", "spark_partition_id()")
+    // v is what divides the hot key's rows, so it must not be pruned.
+    val df = routed.selectExpr("xxhash64(k)", "spark_partition_id()", "v")
     (df, df.collect().map(r => (r.getLong(0), r.getInt(1))).toSeq)
   }
 
@@ -96,13 +98,15 @@ class TableExchangeSuite extends SparkSuite {
       exchanges(df).head.metrics("tableRowsBuffered").value
     }
     // Two tasks run at once, and any that starts later finds the table.
-    val wanted = spark.sql("SELECT /*+ KEEL(16, 'shape=raw', 'sample=50') */ k, sum(v) FROM z GROUP BY k")
+    val wanted =
+      spark.sql("SELECT /*+ KEEL(16, 'shape=raw', 'sample=50') */ k, sum(v) FROM z GROUP BY k")
     assert(buffered(wanted) >= 100 && buffered(wanted) <= 4 * 50)
     val usual = spark.sql("SELECT /*+ KEEL(16, 'shape=raw') */ k, sum(v) FROM z GROUP BY k")
     assert(buffered(usual) >= 8000 && buffered(usual) <= 16000)
     assert(exchanges(usual).head.metrics.contains("tableWaitTime"))
-    assert(!exchanges(spark.sql("SELECT /*+ PKG */ k, sum(v) FROM z GROUP BY k")).head.metrics
-      .contains("tableWaitTime"))
+    assert(
+      !exchanges(spark.sql("SELECT /*+ PKG */ k, sum(v) FROM z GROUP BY k")).head.metrics
+        .contains("tableWaitTime"))
   }
 
   test("a deadline of 0 freezes with the first report, and the result is right") {
@@ -118,7 +122,8 @@ class TableExchangeSuite extends SparkSuite {
     val none = spark.sql("SELECT /*+ KEEL('shape=raw') */ k, sum(v) FROM z WHERE v < 0 GROUP BY k")
     assert(rows(none).isEmpty)
     val few = "k, sum(v) FROM z WHERE v IN (3, 5) GROUP BY k"
-    assert(rows(spark.sql(s"SELECT /*+ KEEL('shape=raw') */ $few")) == rows(spark.sql(s"SELECT $few")))
+    assert(
+      rows(spark.sql(s"SELECT /*+ KEEL('shape=raw') */ $few")) == rows(spark.sql(s"SELECT $few")))
   }
 
   test("two exchanges of one query have a table each, a reused one has the same") {
@@ -138,8 +143,9 @@ class TableExchangeSuite extends SparkSuite {
     withConf("spark.evenkeel.table.sampleRows" -> "20000") {
       val wide = spark.sql("SELECT *, repeat(g, 100) AS w FROM z")
       val df = wide.hint("route", "keel", 8, "k")
-      assert(df.selectExpr("sum(v)", "sum(length(w))").collect().toSeq ==
-        wide.selectExpr("sum(v)", "sum(length(w))").collect().toSeq)
+      assert(
+        df.selectExpr("sum(v)", "sum(length(w))").collect().toSeq ==
+          wide.selectExpr("sum(v)", "sum(length(w))").collect().toSeq)
     }
   }
 

@@ -4,6 +4,8 @@ package org.apache.spark.sql.evenkeel.exchange
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.atomic.{AtomicInteger, AtomicReference}
 
+import org.apache.logging.log4j.Level
+import org.apache.logging.log4j.core.config.Configurator
 import org.apache.spark.rdd.RDD
 import org.apache.spark.scheduler.{SparkListener, SparkListenerTaskStart}
 import org.apache.spark.sql.catalyst.InternalRow
@@ -33,8 +35,14 @@ class TableRetrySuite extends SparkSuite with Eventually {
 
   override protected def master: String = "local[2,4]"
 
+  override protected def beforeAll(): Unit = {
+    super.beforeAll()
+    // Tasks fail here by the dozen, on purpose.
+    Seq("org.apache.spark.executor.Executor", "org.apache.spark.scheduler.TaskSetManager").foreach(
+      Configurator.setLevel(_, Level.OFF))
+  }
+
   private val Targets = 8
-  private val RowsPerTask = 1000L
   private val Sample = 300
 
   private def input(tasks: Int): RDD[InternalRow] =
@@ -93,7 +101,7 @@ class TableRetrySuite extends SparkSuite with Eventually {
     "at its last row" -> (RowsPerTask.toInt + Sample))
 
   steps.foreach { case (when, call) =>
-    test(s"tasks that fail $when are run again by the same table") {
+    test(s"a task that fails $when is run again by the same table") {
       calls.clear()
       val table = shared(tasks = 4)
       val where = run(routed(4, table, _ => failAt(call)))
@@ -182,8 +190,9 @@ class TableRetrySuite extends SparkSuite with Eventually {
         .selectExpr("if(id % 2 = 0, 7, id % 91) AS k", "id AS v")
         .hint("route", "keel", Targets, "k")
       val exchange = exchanges(df).head
-      val rdd = exchange.execute().mapPartitionsWithIndex((target, rows) =>
-        rows.map(r => (r.getLong(1), target)))
+      val rdd = exchange
+        .execute()
+        .mapPartitionsWithIndex((target, rows) => rows.map(r => (r.getLong(1), target)))
       val before = rdd.collect().toSeq.sorted
       assert(before.map(_._1) == (0L until 8000L))
       val table = exchange.sharedTable.get.table.get
@@ -204,6 +213,7 @@ class TableRetrySuite extends SparkSuite with Eventually {
 
 /** What test code inside tasks shares with the test: tasks run in the same JVM. */
 object TableRetrySuite {
+  private val RowsPerTask = 1000L
   private val calls = new java.util.concurrent.ConcurrentHashMap[Long, AtomicInteger]()
   private val failures = new AtomicInteger()
   private val latch = new AtomicReference[CountDownLatch]()

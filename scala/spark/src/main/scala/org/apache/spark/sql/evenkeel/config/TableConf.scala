@@ -9,9 +9,8 @@ object TableConf {
 
   val SampleRows: ConfigEntry[Int] = SQLConf
     .buildConf("spark.evenkeel.table.sampleRows")
-    .doc(
-      "How many of its first rows a map task buffers and counts before the table is made, " +
-        "unless the router's own option `sample` says otherwise.")
+    .doc("How many of its first rows a map task buffers and counts before the table is made, " +
+      "unless the router's own option `sample` says otherwise.")
     .version("0.1.0")
     .intConf
     .checkValue(_ >= 1, "must be at least 1")
@@ -29,8 +28,7 @@ object TableConf {
 
   val Share: ConfigEntry[Double] = SQLConf
     .buildConf("spark.evenkeel.table.share")
-    .doc(
-      "The share of the map tasks that can run at once whose reports are enough to freeze the table.")
+    .doc("The share of the map tasks that can run at once whose reports are enough to freeze the table.")
     .version("0.1.0")
     .doubleConf
     .checkValue(s => s > 0 && s <= 1, "must be above 0 and at most 1")

@@ -102,9 +102,6 @@ private[exchange] object SpreadColumns {
     })
   }
 
-  private def renamed(
-      from: Seq[Attribute],
-      to: Seq[Attribute],
-      known: AttributeSet): AttributeSet =
+  private def renamed(from: Seq[Attribute], to: Seq[Attribute], known: AttributeSet): AttributeSet =
     AttributeSet(from.zip(to).collect { case (a, b) if known.contains(a) => b })
 }

@@ -41,7 +41,8 @@ private[learn] object Freezing {
       extends Freezing {
 
     override def report(partition: Int, seen: KeyHistogram, enough: Int): Freezing = {
-      val next = if (reports.contains(partition)) this else copy(reports = reports + (partition -> seen))
+      val next =
+        if (reports.contains(partition)) this else copy(reports = reports + (partition -> seen))
       if (next.reports.size >= enough) next.freeze(FreezeCause.Enough) else next
     }
 
