@@ -97,10 +97,11 @@ class FreezingSuite extends AnyFunSuite {
     var answers = Vector.empty[Array[Byte]]
     def wait(partition: Int): Unit = {
       shared.report(partition, reports(partition), slots = 3)
-      shared.whenFrozen(bytes => answers :+= bytes)
+      shared.whenFrozen(partition)(bytes => answers :+= bytes)
     }
     Seq(0, 1, 1).foreach(wait)
-    assert(answers.isEmpty && shared.waiters == 3 && shared.now.isEmpty)
+    assert(answers.isEmpty && shared.now.isEmpty)
+    assert(shared.waiters == 3 && shared.waitingPartitions == 2)
     wait(2)
     assert(answers.size == 4 && shared.waiters == 0)
     wait(3)

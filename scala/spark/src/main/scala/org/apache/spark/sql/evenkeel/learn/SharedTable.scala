@@ -29,7 +29,7 @@ private[evenkeel] final class SharedTable(
 
   @volatile private var state = Freezing.open(recipe.solve)
   private var bytes: Array[Byte] = Array.emptyByteArray
-  @volatile private var waiting = Vector.empty[Array[Byte] => Unit]
+  @volatile private var waiting = Vector.empty[(Int, Array[Byte] => Unit)]
 
   /** The table, once it is frozen. */
   def table: Option[RoutingTable] = state.frozen.map(_.table)
@@ -37,8 +37,11 @@ private[evenkeel] final class SharedTable(
   /** Why it was frozen when it was, and from how many reports. */
   def frozen: Option[(FreezeCause, Int)] = state.frozen.map(f => (f.cause, f.reports))
 
-  /** Tasks that wait. */
+  /** Attempts that wait, or waited when they died. */
   def waiters: Int = waiting.size
+
+  /** Map partitions that wait: what a killed attempt and its successor count as once. */
+  private[learn] def waitingPartitions: Int = waiting.map(_._1).distinct.size
 
   /** The table's bytes; none while it is open. */
   private[learn] def now: Array[Byte] = bytes
@@ -49,8 +52,8 @@ private[evenkeel] final class SharedTable(
   private[learn] def freeze(cause: FreezeCause): Unit = become(state.freeze(cause))
 
   /** Calls `reply` with the table's bytes, at once or when it is frozen. */
-  private[learn] def whenFrozen(reply: Array[Byte] => Unit): Unit =
-    if (state.frozen.isDefined) reply(bytes) else waiting :+= reply
+  private[learn] def whenFrozen(partition: Int)(reply: Array[Byte] => Unit): Unit =
+    if (state.frozen.isDefined) reply(bytes) else waiting :+= ((partition, reply))
 
   private def become(next: Freezing): Unit = {
     val before = state.frozen
@@ -60,7 +63,7 @@ private[evenkeel] final class SharedTable(
       logInfo(s"Table $id is frozen from ${f.reports} reports, as ${f.cause.text}: ${f.table}")
       val all = waiting
       waiting = Vector.empty
-      all.foreach(_(bytes))
+      all.foreach { case (_, reply) => reply(bytes) }
     }
     state = next
   }

@@ -55,13 +55,17 @@ private[learn] final class TableEndpoint(override val rpcEnv: RpcEnv, slots: () 
       case r: TableMessage.Report =>
         val running = slots()
         table.report(r.partition, r.seen, running)
-        if (r.waits) await(table, running, context) else context.reply(table.now)
+        if (r.waits) await(table, r.partition, running, context) else context.reply(table.now)
     }
 
-  private def await(table: SharedTable, running: Int, context: RpcCallContext): Unit = {
+  private def await(
+      table: SharedTable,
+      partition: Int,
+      running: Int,
+      context: RpcCallContext): Unit = {
     // Time counts from the first task that waits: before that nobody loses anything.
     if (table.waiters == 0 && table.table.isEmpty) startClock(table.id, table.deadlineMs)
-    table.whenFrozen(context.reply(_))
+    table.whenFrozen(partition)(context.reply(_))
     freezeStalled(running)
   }
 
@@ -74,7 +78,7 @@ private[learn] final class TableEndpoint(override val rpcEnv: RpcEnv, slots: () 
   // Two exchanges whose tasks share the slots would wait for each other until the deadline.
   private def freezeStalled(running: Int): Unit = {
     val open = known.filter(_.waiters > 0)
-    if (open.map(_.waiters).sum >= running) open.foreach(_.freeze(FreezeCause.Stalled))
+    if (open.map(_.waitingPartitions).sum >= running) open.foreach(_.freeze(FreezeCause.Stalled))
   }
 
   override def receive: PartialFunction[Any, Unit] = { case TableEndpoint.Rung(id) =>
