@@ -111,6 +111,15 @@ class FreezingSuite extends AnyFunSuite {
     assert(shared.frozen.contains((FreezeCause.Enough, 3)))
   }
 
+  test("a task that cannot be answered does not keep the others waiting") {
+    val shared = new SharedTable(recipe, tasks = 2, share = 1, deadlineMs = 1)
+    var answered = 0
+    shared.whenFrozen(0)(_ => throw new IllegalStateException("gone"))
+    shared.whenFrozen(1)(_ => answered += 1)
+    shared.freeze(FreezeCause.Deadline)
+    assert(answered == 1)
+  }
+
   test("messages read back as they were") {
     val report = TableMessage.Report("a", 3, waits = true, seen(9))
     TableMessage.fromBytes(TableMessage.toBytes(report)) match {

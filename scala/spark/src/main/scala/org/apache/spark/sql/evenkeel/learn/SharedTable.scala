@@ -3,6 +3,8 @@ package org.apache.spark.sql.evenkeel.learn
 
 import java.util.UUID
 
+import scala.util.control.NonFatal
+
 import org.apache.spark.internal.Logging
 
 import io.evenkeel.core.table.{KeyHistogram, RoutingTable}
@@ -56,16 +58,23 @@ private[evenkeel] final class SharedTable(
     if (state.frozen.isDefined) reply(bytes) else waiting :+= ((partition, reply))
 
   private def become(next: Freezing): Unit = {
-    val before = state.frozen
-    next.frozen.filter(_ => before.isEmpty).foreach { f =>
+    val open = state.frozen.isEmpty
+    next.frozen.filter(_ => open).foreach { f =>
       bytes = f.table.toBytes
-      state = next
       logInfo(s"Table $id is frozen from ${f.reports} reports, as ${f.cause.text}: ${f.table}")
-      val all = waiting
-      waiting = Vector.empty
-      all.foreach { case (_, reply) => reply(bytes) }
     }
     state = next
+    if (next.frozen.isDefined) answerAll()
+  }
+
+  private def answerAll(): Unit = {
+    val all = waiting
+    waiting = Vector.empty
+    all.foreach { case (partition, reply) =>
+      // One task that is gone must not leave the others without an answer.
+      try reply(bytes)
+      catch { case NonFatal(e) => logWarning(s"Map task $partition could not be answered", e) }
+    }
   }
 }
 
