@@ -10,12 +10,12 @@ JAR_SOURCES := build.sbt pyproject.toml project/build.properties project/plugins
   $(shell find scala/core/src scala/spark/src scala/bench/src)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-scala test-python lint lint-python fmt bench bench-table paper build wheel \
-  docs clean distclean
+.PHONY: help setup demo test test-scala test-python lint lint-python fmt bench \
+  bench-splitting bench-aggregator bench-table soak paper build wheel docs clean distclean
 .DELETE_ON_ERROR:
 
 help: ## List these targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1m%-12s\033[0m %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1m%-17s\033[0m %s\n", $$1, $$2 }' Makefile
 
 setup: ## Make .venv, install the pinned packages, fetch sbt (all other targets do it too)
 	@command -v $(PYTHON) > /dev/null || { echo "$(PYTHON) is not on the PATH. Install Python 3.10 or \
@@ -52,6 +52,16 @@ bench: setup ## Run the JMH benchmarks and write docs/benchmarks/core.md (about 
 	@mkdir -p out
 	$(SBT) "bench/Jmh/run -prof gc -rf json -rff $(CURDIR)/out/jmh.json $(JMH)"
 	$(PY) tools/bench_table.py out/jmh.json docs/benchmarks/core.md
+
+soak: setup ## Thousands of random queries, routed and plain (hours; EVENKEEL_SEED, EVENKEEL_QUERIES)
+	EVENKEEL_QUERIES=$${EVENKEEL_QUERIES:-2000} $(SBT) "spark/testOnly *DifferentialSuite"
+
+bench-splitting: build ## Measure key splitting and write docs/benchmarks/splitting.md (30 minutes)
+	$(PY) tools/bench_splitting.py docs/benchmarks/splitting.md $(BENCH)
+
+bench-aggregator: build ## Measure the Python aggregate and write docs/benchmarks/aggregator.md (20 minutes)
+	rm -f out/aggregator.json
+	$(PY) tools/bench_aggregator.py docs/benchmarks/aggregator.md $(BENCH)
 
 bench-table: build ## Compare routing by table and online in Spark: docs/benchmarks/table-online.md
 	$(PY) tools/bench_table_online.py docs/benchmarks/table-online.md

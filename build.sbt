@@ -82,7 +82,10 @@ lazy val spark = (project in file("scala/spark"))
   .settings(module(s"spark"))
   .settings(
     moduleName := s"evenkeel-spark_$sparkMinor",
-    libraryDependencies += "org.apache.spark" %% "spark-sql" % sparkVersion % Provided,
+    libraryDependencies ++= Seq(
+      "org.apache.spark" %% "spark-sql" % sparkVersion % Provided,
+      // For the SQL files of Spark's own tests, which are run routed.
+      ("org.apache.spark" %% "spark-sql" % sparkVersion % Test).classifier("tests").intransitive()),
     buildInfoPackage := "io.evenkeel",
     buildInfoObject := "BuildInfo",
     buildInfoKeys := Seq[BuildInfoKey](

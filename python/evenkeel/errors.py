@@ -82,6 +82,14 @@ def extension_not_loaded(jar: Path) -> EvenkeelError:
     )
 
 
+def no_explanation() -> EvenkeelError:
+    return EvenkeelError(
+        "EVENKEEL_NO_EXPLANATION",
+        "The session's EXPLAIN has no section of Evenkeel, so the extension is not loaded.",
+        "Start the session with evenkeel.session(), or the Connect server with the Evenkeel jar.",
+    )
+
+
 def java_missing(where: str) -> EvenkeelError:
     return EvenkeelError(
         "EVENKEEL_JAVA_MISSING",
@@ -103,4 +111,142 @@ def simulation_failed(exit_code: int) -> EvenkeelError:
         "EVENKEEL_SIMULATION_FAILED",
         f"The simulator ended with exit code {exit_code}.",
         "Its own message is above; run `evenkeel doctor` if there is none.",
+    )
+
+
+def aggregator_schema_invalid(which: str, given: str, reason: str) -> EvenkeelError:
+    return EvenkeelError(
+        "EVENKEEL_AGGREGATOR_SCHEMA_INVALID",
+        f"{which}={given} is no schema: {reason}.",
+        "Give a StructType, or a text such as 'n long, total double, tags array<string>'.",
+    )
+
+
+def aggregator_argument_invalid(argument: str, given: str, expected: str) -> EvenkeelError:
+    return EvenkeelError(
+        "EVENKEEL_AGGREGATOR_ARGUMENT_INVALID",
+        f"{argument}={given} is not possible.",
+        f"Give {expected}.",
+    )
+
+
+def aggregate_on_stream() -> EvenkeelError:
+    return EvenkeelError(
+        "EVENKEEL_AGGREGATE_ON_STREAM",
+        "The DataFrame is a stream, and a Python aggregate would start anew in every micro-batch.",
+        "Call evenkeel.aggregate inside foreachBatch, or use transformWithState.",
+    )
+
+
+def aggregate_column_unknown(column: str, known: str) -> EvenkeelError:
+    return EvenkeelError(
+        "EVENKEEL_AGGREGATE_COLUMN_UNKNOWN",
+        f"The DataFrame has no column {column}.",
+        f"Choose from {known}.",
+    )
+
+
+def aggregate_column_clash(column: str, roles: str) -> EvenkeelError:
+    return EvenkeelError(
+        "EVENKEEL_AGGREGATE_COLUMN_CLASH",
+        f"The column {column} is there twice: {roles}.",
+        "Rename one of them.",
+    )
+
+
+def aggregate_key_type(column: str, data_type: str, remedy: str) -> EvenkeelError:
+    return EvenkeelError(
+        "EVENKEEL_AGGREGATE_KEY_TYPE",
+        f"The key {column} has the type {data_type}, by which Python cannot group as Spark does.",
+        f"{remedy}.",
+    )
+
+
+def aggregate_bound_invalid(key: str, value: str) -> EvenkeelError:
+    return EvenkeelError(
+        "EVENKEEL_AGGREGATE_BOUND_INVALID",
+        f"{key} is {value}.",
+        "Set it to a whole number of 1 or more.",
+    )
+
+
+def aggregator_raised(function: str, key: str, column: str, raised: str) -> EvenkeelError:
+    return EvenkeelError(
+        "EVENKEEL_AGGREGATOR_RAISED",
+        f"{function} failed for the key {key}, column {column}: {raised}.",
+        f"Mend {function}; evenkeel.check_aggregator runs it on a sample without Spark.",
+    )
+
+
+def aggregator_result_kind(function: str, key: str, found: str, expected: str) -> EvenkeelError:
+    return EvenkeelError(
+        "EVENKEEL_AGGREGATOR_RESULT_KIND",
+        f"{function} returned a {found} for the key {key}.",
+        f"Return {expected}.",
+    )
+
+
+def aggregator_column_missing(function: str, key: str, column: str, found: str) -> EvenkeelError:
+    return EvenkeelError(
+        "EVENKEEL_AGGREGATOR_COLUMN_MISSING",
+        f"{function} returned no column {column} for the key {key}, but: {found}.",
+        "Return the key columns and every column of the declared schema.",
+    )
+
+
+def aggregator_column_unexpected(
+    function: str, key: str, column: str, declared: str
+) -> EvenkeelError:
+    return EvenkeelError(
+        "EVENKEEL_AGGREGATOR_COLUMN_UNEXPECTED",
+        f"{function} returned the column {column} for the key {key}, which is not declared.",
+        f"Drop it, or declare it beside {declared}.",
+    )
+
+
+def aggregator_column_type(
+    function: str, key: str, column: str, found: str, declared: str
+) -> EvenkeelError:
+    return EvenkeelError(
+        "EVENKEEL_AGGREGATOR_COLUMN_TYPE",
+        f"{function} returned {found} in column {column} for the key {key}, declared is "
+        f"{declared}.",
+        "Cast the column, or declare its true type.",
+    )
+
+
+def aggregator_key_twice(function: str, key: str, column: str, rows: int) -> EvenkeelError:
+    return EvenkeelError(
+        "EVENKEEL_AGGREGATOR_KEY_TWICE",
+        f"{function} returned {rows} rows for the key {key} (key column {column}).",
+        "Group by all key columns, so that each key has one row.",
+    )
+
+
+def aggregator_key_lost(function: str, key: str, column: str) -> EvenkeelError:
+    return EvenkeelError(
+        "EVENKEEL_AGGREGATOR_KEY_LOST",
+        f"{function} returned no row for the key {key} (key column {column}).",
+        "Return one row for each key; pandas drops NULL keys unless told groupby(..., "
+        "dropna=False).",
+    )
+
+
+def aggregator_key_invented(function: str, key: str, column: str) -> EvenkeelError:
+    return EvenkeelError(
+        "EVENKEEL_AGGREGATOR_KEY_INVENTED",
+        f"{function} returned a row for the key {key} (key column {column}), which it was not "
+        "given.",
+        "Return the key columns as they came.",
+    )
+
+
+def aggregator_law_broken(
+    law: str, key: str, column: str, one_way: str, other_way: str, seed: int
+) -> EvenkeelError:
+    return EvenkeelError(
+        "EVENKEEL_AGGREGATOR_LAW_BROKEN",
+        f"{law}: for the key {key} the column {column} is {one_way} one way and {other_way} the "
+        f"other (seed {seed}).",
+        "Mend the function: Spark merges in any order and any grouping, so the result would vary.",
     )

@@ -16,7 +16,8 @@ def run_python(
     return subprocess.run(
         [python, "-c", script],
         cwd=folder,
-        env=ours | {"SPARK_LOCAL_IP": "127.0.0.1"} | environment,
+        # Spark's workers would be the first python3 on the PATH, which has no pyarrow.
+        env=ours | {"SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": python} | environment,
         capture_output=True,
         text=True,
         timeout=240,

@@ -3,7 +3,7 @@ package io.evenkeel
 
 import java.util.{Collections, WeakHashMap}
 
-import org.apache.spark.sql.evenkeel.explain.OfferExplain
+import org.apache.spark.sql.evenkeel.explain.{OfferExplain, ReportFunction}
 import org.apache.spark.sql.evenkeel.hint.{
   CheckRouteHints,
   PlaceRouteHints,
@@ -25,6 +25,7 @@ final class EvenkeelExtensions extends SparkSessionExtensionsProvider {
   override def apply(extensions: SparkSessionExtensions): Unit =
     if (EvenkeelExtensions.isFirst(extensions)) {
       extensions.injectFunction(VersionFunction.description)
+      extensions.injectTableFunction(ReportFunction.description)
       extensions.injectResolutionRule(_ => OfferExplain)
       // 1. A hint's text becomes a node, is checked, and moves onto its operator.
       extensions.injectHintResolutionRule(_ => ResolveRouteHints)

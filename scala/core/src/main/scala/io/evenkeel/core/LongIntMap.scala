@@ -8,7 +8,7 @@ package io.evenkeel.core
  * no tombstones and look-ups stay short under churn. The key 0 is stored beside the table. Typical use:
  * key hash -> slot in parallel arrays. Not thread-safe.
  */
-final class LongIntMap(initialCapacity: Int = 16) {
+final class LongIntMap(initialCapacity: Int = 16) extends Serializable {
   private var mask = LongIntMap.tableSize(initialCapacity) - 1
   private var keys = new Array[Long](mask + 1)
   private var values = new Array[Int](mask + 1)

@@ -7,7 +7,7 @@ package io.evenkeel.core
  * Output `i` of seed `s` is `finalise(s + (i + 1) * golden)`, the published splitmix64 definition: any
  * language can rebuild the sequence.
  */
-final class SplitMix64(var state: Long) {
+final class SplitMix64(var state: Long) extends Serializable {
 
   def nextLong(): Long = {
     state += SplitMix64.Golden

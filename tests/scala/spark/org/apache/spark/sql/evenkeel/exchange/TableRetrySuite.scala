@@ -69,8 +69,8 @@ class TableRetrySuite extends SparkSuite with Eventually {
       Seq(id),
       Seq(None))
     val sc = spark.sparkContext
-    val tally = new TargetTally(Targets)
-    sc.register(tally)
+    val counted = new RoutedRows(Targets)
+    sc.register(counted)
     new TableRoutedRDD(
       input(tasks),
       table,
@@ -78,7 +78,7 @@ class TableRetrySuite extends SparkSuite with Eventually {
       Seq(id),
       attributes,
       copyRows = false,
-      tally,
+      counted,
       SQLMetrics.createTimingMetric(sc, "waited"),
       SQLMetrics.createMetric(sc, "buffered"))
   }

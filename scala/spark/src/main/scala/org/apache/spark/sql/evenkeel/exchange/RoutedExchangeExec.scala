@@ -25,7 +25,9 @@ import org.apache.spark.sql.execution.metric.{
   SQLShuffleReadMetricsReporter,
   SQLShuffleWriteMetricsReporter
 }
+import org.apache.spark.sql.evenkeel.explain.{RoutingLog, RoutingReport}
 import org.apache.spark.sql.execution.{
+  SQLExecution,
   ShufflePartitionSpec,
   ShuffledRowRDD,
   SparkPlan,
@@ -61,10 +63,12 @@ final case class RoutedExchangeExec(
   private lazy val readMetrics =
     SQLShuffleReadMetricsReporter.createShuffleReadMetrics(sparkContext)
 
+  @transient private lazy val routing = new RoutingMetrics(sparkContext)
+
   override lazy val metrics: Map[String, SQLMetric] = Map(
     "dataSize" -> SQLMetrics.createSizeMetric(sparkContext, "data size"),
     "numPartitions" -> SQLMetrics.createMetric(sparkContext, "number of partitions")) ++
-    tableMetrics ++ readMetrics ++ writeMetrics
+    routing.all ++ tableMetrics ++ readMetrics ++ writeMetrics
 
   private def tableMetrics: Map[String, SQLMetric] =
     if (!byTable) Map.empty
@@ -111,10 +115,10 @@ final case class RoutedExchangeExec(
 
   @transient private lazy val inputRDD: RDD[InternalRow] = child.execute()
 
-  @transient private lazy val tally: TargetTally = {
-    val t = new TargetTally(numTargets)
-    sparkContext.register(t, "evenkeel.rowsPerTarget")
-    t
+  @transient private lazy val routedRows: RoutedRows = {
+    val rows = new RoutedRows(numTargets)
+    sparkContext.register(rows)
+    rows
   }
 
   /** The table of this execution: made with the shuffle, so that whoever reuses the one has the other. */
@@ -139,7 +143,7 @@ final case class RoutedExchangeExec(
         child.output,
         copyRows,
         stableOrder = false,
-        tally))(
+        routedRows))(
       new TableRoutedRDD(
         inputRDD,
         _,
@@ -147,7 +151,7 @@ final case class RoutedExchangeExec(
         spread,
         child.output,
         copyRows,
-        tally,
+        routedRows,
         longMetric("tableWaitTime"),
         longMetric("tableRowsBuffered")))
   }
@@ -157,7 +161,7 @@ final case class RoutedExchangeExec(
     val conf = SQLConf.get
     val checksums =
       conf.shuffleOrderIndependentChecksumEnabled || conf.shuffleChecksumMismatchFullRetryEnabled
-    new ShuffleDependency[Int, InternalRow, InternalRow](
+    val dependency = new ShuffleDependency[Int, InternalRow, InternalRow](
       routedRDD,
       new PartitionIdPassthrough(numTargets),
       serializer,
@@ -167,6 +171,23 @@ final case class RoutedExchangeExec(
       _checksumMismatchFullRetryEnabled = conf.shuffleChecksumMismatchFullRetryEnabled,
       checksumMismatchQueryLevelRollbackEnabled =
         conf.shuffleChecksumMismatchQueryLevelRollbackEnabled)
+    val executionId = sparkContext.getLocalProperty(SQLExecution.EXECUTION_ID_KEY)
+    RoutedStages.of(sparkContext).onCompleted(dependency.shuffleId)(report(executionId))
+    dependency
+  }
+
+  private def report(executionId: String): Unit = {
+    val summary = routedRows.summary
+    routing.publish(summary, executionId)
+    RoutingLog.add(
+      RoutingReport(
+        Option(executionId).map(_.toLong),
+        router,
+        shape,
+        keys.map(_.sql),
+        numTargets,
+        metrics("dataSize").value,
+        summary))
   }
 
   @transient override lazy val mapOutputStatisticsFuture: Future[MapOutputStatistics] =

@@ -13,7 +13,7 @@ import org.apache.spark.util.MutablePair
 import org.apache.spark.{Partition, TaskContext}
 
 import io.evenkeel.core.spec.RouterSpec
-import io.evenkeel.core.{RouterContext, Routers}
+import io.evenkeel.core.{RouterContext, Routers, RoutingSketch}
 
 /**
  * Pairs every row with its target: the map side of a routed exchange.
@@ -30,7 +30,7 @@ private[exchange] final class RoutedRDD(
     attributes: Seq[Attribute],
     copyRows: Boolean,
     stableOrder: Boolean,
-    tally: TargetTally)
+    routed: RoutedRows)
     extends RDD[Product2[Int, InternalRow]](input) {
 
   // Asked on the driver: inside a task many RDDs no longer know their partitions.
@@ -46,12 +46,22 @@ private[exchange] final class RoutedRDD(
       RouterContext(targets, slides = 1, source = split.index, sources = sources))
     // The hash that Spark's own partitioning would take: equal under the key's collation, NULL included.
     val hash = UnsafeProjection.create(Seq(new CollationAwareXxHash64(keys)), attributes)
-    val loads = new Array[Long](targets)
-    context.addTaskCompletionListener[Unit](_ => tally.add(loads))
+    val sketch = new RoutingSketch(targets)
+    var (sinceTimed, nanos) = (0, 0L)
+    context.addTaskCompletionListener[Unit] { _ =>
+      sketch.compact()
+      routed.add(TaskRouting(split.index, sketch, nanos))
+    }
     val pair = new MutablePair[Int, InternalRow]()
     firstParent[InternalRow].iterator(split, context).map { row =>
-      val target = subject.route(hash(row).getLong(0), 1L)
-      loads(target) += 1
+      // The clock costs more than a route: one row in many stands for the others.
+      val timed = sinceTimed == 0
+      val start = if (timed) System.nanoTime() else 0L
+      val key = hash(row).getLong(0)
+      val target = subject.route(key, 1L)
+      if (timed) nanos += (System.nanoTime() - start) * RoutedRDD.TimedEvery
+      sinceTimed = if (sinceTimed + 1 == RoutedRDD.TimedEvery) 0 else sinceTimed + 1
+      sketch.add(key, target)
       if (copyRows) (target, row.copy()) else pair.update(target, row)
     }
   }
@@ -62,7 +72,8 @@ private[exchange] final class RoutedRDD(
     else DeterministicLevel.INDETERMINATE
 }
 
-private object RoutedRDD {
+private[exchange] object RoutedRDD {
+  val TimedEvery = 1024
 
   /** In a batch stage no slide ends, so a router that learns per slide gets its period in rows. */
   def forBatch(spec: RouterSpec, targets: Int): RouterSpec =

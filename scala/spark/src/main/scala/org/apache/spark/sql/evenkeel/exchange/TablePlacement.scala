@@ -15,12 +15,10 @@ import io.evenkeel.core.table.RoutingTable
  * read as a fraction. Where spread columns are missing or alike, each map partition still takes another
  * place in the list, and any number of consecutive partitions take evenly spaced ones.
  *
- * @param keyHash the 64-bit hash of a row's key
- * @param spread the 64-bit hash of its spread columns; none to spread by map partition alone
+ * @param spread the 64-bit hash of a row's spread columns; none to spread by map partition alone
  */
 private[exchange] final class TablePlacement(
     table: RoutingTable,
-    keyHash: UnsafeProjection,
     spread: Option[UnsafeProjection],
     partition: Int) {
   private val targets = table.targets
@@ -28,8 +26,8 @@ private[exchange] final class TablePlacement(
   private val shift = partition * TablePlacement.Golden
   private val spreading = spread.orNull
 
-  def target(row: InternalRow): Int = {
-    val key = keyHash(row).getLong(0)
+  /** Target of a row whose key has this hash. */
+  def target(key: Long, row: InternalRow): Int = {
     val slot = table.slotOf(key)
     if (slot < 0) table.targetOfHost(Hashing.host(key, targets, hostsPerTarget))
     else if (!table.isSplit(slot)) table.pick(slot, 0)

@@ -19,6 +19,7 @@ import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.util.MutablePair
 import org.apache.spark.{Partition, TaskContext}
 
+import io.evenkeel.core.RoutingSketch
 import io.evenkeel.core.table.RoutingTable
 
 /**
@@ -41,7 +42,7 @@ private[exchange] final class TableRoutedRDD(
     spread: Seq[Expression],
     attributes: Seq[Attribute],
     copyRows: Boolean,
-    tally: TargetTally,
+    routedRows: RoutedRows,
     waited: SQLMetric,
     buffered: SQLMetric)
     extends RDD[Product2[Int, InternalRow]](input) {
@@ -90,13 +91,24 @@ private[exchange] final class TableRoutedRDD(
     val spreading =
       if (spread.isEmpty) None
       else Some(UnsafeProjection.create(Seq(new XxHash64(spread)), attributes))
-    val placement = new TablePlacement(table, keyHash, spreading, partition)
-    val loads = new Array[Long](table.targets)
-    context.addTaskCompletionListener[Unit](_ => tally.add(loads))
+    val placement = new TablePlacement(table, spreading, partition)
+    val hash = keyHash
+    val sketch = new RoutingSketch(table.targets)
+    var (sinceTimed, nanos) = (0, 0L)
+    context.addTaskCompletionListener[Unit] { _ =>
+      sketch.compact()
+      routedRows.add(TaskRouting(partition, sketch, nanos))
+    }
     val pair = new MutablePair[Int, InternalRow]()
     rows.map { row =>
-      val target = placement.target(row)
-      loads(target) += 1
+      // As in RoutedRDD, one row in many is timed and stands for the others.
+      val timed = sinceTimed == 0
+      val start = if (timed) System.nanoTime() else 0L
+      val key = hash(row).getLong(0)
+      val target = placement.target(key, row)
+      if (timed) nanos += (System.nanoTime() - start) * RoutedRDD.TimedEvery
+      sinceTimed = if (sinceTimed + 1 == RoutedRDD.TimedEvery) 0 else sinceTimed + 1
+      sketch.add(key, target)
       if (copyRows) (target, row.copy()) else pair.update(target, row)
     }
   }

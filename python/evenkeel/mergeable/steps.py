@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a task does with its batches, in bounded memory: the two ends of the exchange."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from evenkeel.mergeable.bounds import Bounds
+from evenkeel.mergeable.calls import Call
+from evenkeel.mergeable.codes import key_codes
+from evenkeel.mergeable.names import names_in_spark
+
+Step = Callable[[Iterator[Any]], Iterator[Any]]
+
+# After a merge that saved less than this share of its rows, so many fills go out unmerged.
+SHRINKS = 0.25
+UNMERGED_FILLS = 7
+
+
+def partial_step(partial: Call, merge: Call, names: Sequence[str], bounds: Bounds) -> Step:
+    """Rows to states, map-side; `names` are the columns of the input.
+
+    States are held until they fill the bound, then merged. If that does not make them fewer
+    (every key is new) they go downstream at once, and the next few fills go without a try.
+    """
+
+    def run(batches: Iterator[Any]) -> Iterator[Any]:
+        held: list[Any] = []
+        unmerged = 0
+        for table in _coalesced(batches, names, bounds):
+            held.append(partial(table))
+            if not _full(held, bounds):
+                continue
+            states = pa.concat_tables(held)
+            if unmerged:
+                unmerged -= 1
+            else:
+                merged = merge(states)
+                if merged.num_rows <= (1 - SHRINKS) * states.num_rows and not _full(
+                    [merged], bounds
+                ):
+                    held = [merged]
+                    continue
+                states, unmerged = merged, UNMERGED_FILLS
+            yield from _batches(states, bounds)
+            held = []
+        if held:
+            states = held[0] if len(held) == 1 else merge(pa.concat_tables(held))
+            yield from _batches(states, bounds)
+
+    return run
+
+
+def final_step(merge: Call, finish: Call | None, bounds: Bounds) -> Step:
+    """States to output, reduce-side; all states of a key are here, and sorted by key.
+
+    Whatever is complete is merged, finished and sent off whenever the bound is reached; the last
+    key may go on in the next batch and stays. A key with more states than the bound is merged as
+    they come.
+
+        held     a a b b b | c c      the next batch may start with c
+        sent     a b                  kept: c c
+    """
+
+    def run(batches: Iterator[Any]) -> Iterator[Any]:
+        held: list[Any] = []
+        for batch in batches:
+            held.append(_typed(batch, merge.schema))
+            if not _full(held, bounds):
+                continue
+            states = pa.concat_tables(held)
+            codes = _codes(states, merge)
+            last = int(np.argmax(codes == codes[-1]))
+            if last:
+                yield from _finished(states.slice(0, last), merge, finish, bounds)
+                # A slice would keep the memory of all the rows that it was cut from.
+                states = states.take(pa.array(np.arange(last, len(codes))))
+            held = [merge(states)] if states.num_rows > 1 else [states]
+        if held:
+            yield from _finished(pa.concat_tables(held), merge, finish, bounds)
+
+    return run
+
+
+def _finished(states: Any, merge: Call, finish: Call | None, bounds: Bounds) -> Iterator[Any]:
+    if states.num_rows and int(_codes(states, merge).max()) + 1 < states.num_rows:
+        states = merge(states)
+    return _batches(states if finish is None else finish(states), bounds)
+
+
+def _coalesced(batches: Iterator[Any], names: Sequence[str], bounds: Bounds) -> Iterator[Any]:
+    """Spark's batches, glued together: a call of pandas costs as much for 1,000 rows as for 1."""
+    held: list[Any] = []
+    rows = size = 0
+    for batch in batches:
+        if not batch.num_rows:
+            continue
+        held.append(batch)
+        rows += batch.num_rows
+        size += batch.nbytes
+        if rows >= bounds.batch_rows or size >= bounds.batch_bytes:
+            yield pa.Table.from_batches(held).rename_columns(list(names))
+            held, rows, size = [], 0, 0
+    if held:
+        yield pa.Table.from_batches(held).rename_columns(list(names))
+
+
+def _full(held: list[Any], bounds: Bounds) -> bool:
+    rows: int = sum(t.num_rows for t in held)
+    size: int = sum(t.nbytes for t in held)
+    return rows >= bounds.state_rows or size >= bounds.state_bytes
+
+
+def _typed(batch: Any, schema: Any) -> Any:
+    """Spark writes zones and long strings as the session wants them; we compare one spelling."""
+    return pa.Table.from_batches([batch]).rename_columns(schema.names).cast(schema)
+
+
+def _codes(states: Any, call: Call) -> Any:
+    return key_codes([states.column(k) for k in call.keys])
+
+
+def _batches(table: Any, bounds: Bounds) -> Iterator[Any]:
+    named = table.rename_columns(names_in_spark(table.column_names))
+    yield from named.combine_chunks().to_batches(max_chunksize=bounds.batch_rows)

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The same checks for a classic session and for a Spark Connect client."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from pyspark.errors import AnalysisException
+from pyspark.sql import DataFrame, SparkSession
+
+import evenkeel
+
+
+def table(spark: SparkSession) -> DataFrame:
+    return spark.range(3000).selectExpr("if(id % 2 = 0, 7, id % 13) AS k", "id % 5 AS g", "id AS v")
+
+
+def rows(df: DataFrame) -> list[str]:
+    return sorted(map(str, df.collect()))
+
+
+def check_hints(spark: SparkSession) -> None:
+    plain = table(spark).groupBy("k").sum("v")
+    expected = rows(plain)
+    helpers = {
+        "keel": evenkeel.keel,
+        "dalton": evenkeel.dalton,
+        "pkg": evenkeel.pkg,
+        "cm": evenkeel.cm,
+        "am": evenkeel.am,
+        "cam": evenkeel.cam,
+        "lm": evenkeel.lm,
+        "dagreedy": evenkeel.dagreedy,
+        "dchoices": evenkeel.dchoices,
+        "wchoices": evenkeel.wchoices,
+        "shuffle_keys": evenkeel.shuffle_keys,
+    }
+    for name, helper in helpers.items():
+        df = helper(table(spark), "k", targets=6).groupBy("k").sum("v")
+        assert rows(df) == expected, name
+        assert [d.routed for d in evenkeel.decisions(df)] == [True], name
+        assert "targets=6" in evenkeel.decisions(df)[0].text
+    online = evenkeel.keel(table(spark), "k", online=True).groupBy("k").sum("v")
+    assert "routed by keel," in evenkeel.decisions(online)[0].text
+    options = evenkeel.dalton(table(spark), "k", epsilon=0.25, stats_window=5000, shape="raw")
+    text = evenkeel.decisions(options.groupBy("k").sum("v"))[0].text
+    for part in ("epsilon=0.25", "statsWindow=5000", "shape=raw"):
+        assert part in text, text
+    table(spark).createOrReplaceTempView("t")
+    sql = spark.sql("SELECT /*+ DALTON(16, k) */ k, sum(v) FROM t GROUP BY k")
+    assert rows(sql) == expected
+    assert evenkeel.decisions(sql)[0].routed
+    routed = evenkeel.route(table(spark), "pkg(d=3)", "k", targets=5)
+    assert routed.count() == 3000
+    assert evenkeel.decisions(routed)[0].routed
+
+
+def check_reasons(spark: SparkSession) -> None:
+    whole = evenkeel.pkg(table(spark)).agg({"v": "sum"})
+    assert [d.code for d in evenkeel.why_not(whole)] == ["NO_GROUPING_KEYS"]
+    plain = table(spark).groupBy("k", "g").count()
+    assert [(d.operator, d.code) for d in evenkeel.why_not(plain)] == [("Aggregate", "NOT_ASKED")]
+    kept = evenkeel.no_evenkeel(table(spark)).groupBy("k").count()
+    assert [d.code for d in evenkeel.why_not(kept)] == ["NO_EVENKEEL"]
+    assert evenkeel.why_not(evenkeel.pkg(table(spark)).groupBy("k").count()) == []
+    out = io.StringIO()
+    evenkeel.explain(evenkeel.dalton(plain), out=out)
+    assert "DaltonExchange keys=[" in out.getvalue()
+    assert "routed by dalton" in out.getvalue()
+
+
+def check_errors(spark: SparkSession) -> None:
+    def unknown_column() -> DataFrame:
+        return evenkeel.dalton(table(spark), "kk")
+
+    def unknown_option() -> DataFrame:
+        return evenkeel.dalton(table(spark), "k", epsilonn=1)
+
+    def no_targets() -> DataFrame:
+        return evenkeel.pkg(table(spark), targets=0)
+
+    expected = {
+        "EVENKEEL_UNKNOWN_HINT_COLUMN": unknown_column,
+        "EVENKEEL_BAD_ROUTER": unknown_option,
+        "EVENKEEL_BAD_TARGETS": no_targets,
+    }
+    for condition, build in expected.items():
+        with pytest.raises(AnalysisException, match=condition):
+            # Connect analyses when the schema is asked for.
+            build().schema  # noqa: B018
+
+
+def check_report(spark: SparkSession) -> None:
+    df = evenkeel.pkg(table(spark), "k", targets=4, shape="raw").groupBy("k").count()
+    df.collect()
+    (last,) = evenkeel.report(spark, last=1)
+    assert (last["router"], last["rows"], last["targets"]) == ("pkg", 3000, 4)
+    assert last["heavy_keys"] >= 1
+    assert last["fullest"] >= 750
+    assert last["bytes"] > 0
+
+
+def check_all(spark: SparkSession) -> None:
+    spark.conf.set("spark.sql.shuffle.partitions", "4")
+    check_hints(spark)
+    check_reasons(spark)
+    check_errors(spark)
+    check_report(spark)

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.apache.spark.sql.evenkeel.differential
+
+import scala.util.{Random, Try}
+
+import org.apache.spark.sql.Row
+import org.apache.spark.sql.evenkeel.SparkSuite
+
+/**
+ * Random queries on random tables, plain and with each router in each shape: the results are the same.
+ *
+ * `EVENKEEL_SEED` starts elsewhere, `EVENKEEL_QUERIES` sets how many (the soak runs thousands).
+ */
+class DifferentialSuite extends SparkSuite {
+
+  private def setting(name: String, default: Long): Long =
+    sys.env.get(name).map(_.toLong).getOrElse(default)
+
+  private val seed = setting("EVENKEEL_SEED", 20261116L)
+  private val queries = setting("EVENKEEL_QUERIES", 32L).toInt
+
+  private val routers =
+    Seq("KEEL", "KEEL('online')", "DALTON", "PKG('d=3')", "CM", "AM", "CAM", "LM", "DAGREEDY") ++
+      Seq("DCHOICES", "WCHOICES", "SHUFFLE_KEYS")
+
+  override protected def settings: Map[String, String] = Map("spark.sql.shuffle.partitions" -> "3")
+
+  private def hinted(router: String, shape: String, targets: Int): String = {
+    val (name, options) = router.split('(') match {
+      case Array(n, o) => (n, Seq(o.stripSuffix(")")))
+      case Array(n) => (n, Nil)
+      case other => fail(other.mkString)
+    }
+    s"$name(${(Seq(targets.toString) ++ options ++ Seq(s"'shape=$shape'")).mkString(", ")})"
+  }
+
+  private def run(sql: String): Either[String, Seq[Row]] =
+    Try(spark.sql(sql).collect().toSeq).toEither.left.map(_.getMessage.takeWhile(_ != '\n').take(160))
+
+  (0 until queries).foreach { number =>
+    test(s"query $number of seed $seed gives the same rows, however it is routed") {
+      val random = new Random(seed * 1000003 + number)
+      val table = RandomTable.create(spark, s"t$number", random)
+      val query = RandomQuery.create(table, random)
+      val conf = Seq(
+        "spark.sql.adaptive.enabled" -> random.nextBoolean().toString,
+        "spark.sql.codegen.wholeStage" -> (random.nextInt(3) == 0).toString)
+      withConf(conf: _*) {
+        val plain = run(query.sql())
+        for {
+          router <- routers
+          shape <- if (query.distinct) Seq("merge") else Seq("merge", "raw")
+        } {
+          val hint = hinted(router, shape, 1 + random.nextInt(7))
+          val routed = run(query.sql(hint))
+          withClue(s"seed $seed, ${table.skew}, ${table.keys.map(_.ddl)}, $conf\n${query.sql(hint)}\n") {
+            (plain, routed) match {
+              case (Right(expected), Right(rows)) =>
+                val fold = table.keys.exists(_.ambiguous)
+                SameRows.difference(expected, rows, fold).foreach(fail(_))
+              case (Left(a), Left(b)) => assert(a == b)
+              case other => fail(other.toString.take(500))
+            }
+          }
+        }
+      }
+      spark.catalog.dropTempView(table.name)
+    }
+  }
+
+  test("the comparison sees a wrong sum, a lost row and a doubled row") {
+    val rows = Seq(Row(1, 2.0), Row(2, 3.0))
+    assert(SameRows.difference(rows, Seq(Row(1, 2.0), Row(2, 3.0 + 1e-12)), foldCase = false).isEmpty)
+    assert(SameRows.difference(rows, Seq(Row(1, 2.0), Row(2, 3.001)), foldCase = false).isDefined)
+    assert(SameRows.difference(rows, rows.take(1), foldCase = false).isDefined)
+    assert(SameRows.difference(rows, Seq(rows.head, rows.head), foldCase = false).isDefined)
+  }
+}

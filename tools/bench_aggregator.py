@@ -1,0 +1,322 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Measures the mergeable aggregate beside Spark's own ways; writes docs/benchmarks/aggregator.md.
+
+    tools/bench_aggregator.py docs/benchmarks/aggregator.md [--rounds 3] [--arms frames,aggregate]
+
+Every measurement is a process of its own with fresh Python workers, so that a peak of memory
+belongs to one arm; the arms take turns within a round, so that a busy machine slows all alike.
+Runs are added to out/aggregator.json as they end, and the page is made from all runs in it:
+`--rounds 0` only writes the page, deleting the file starts anew.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+TASKS = 16
+CORES = 2
+STATE = "n long, total double, squares double"
+OUTPUT = "mean double, deviation double"
+
+# The most that the aggregate may cost, as a share of applyInPandas, where one key is hot.
+GOALS = {"wall": 0.6, "longest": 0.1, "peak": 0.2}
+
+# Data -> arm -> runs.
+Results = dict[str, dict[str, list[dict[str, float]]]]
+
+ARMS = {
+    "frames": "`applyInPandas`, a frame per key",
+    "iterator": "`applyInPandas`, an iterator of frames per key",
+    "salted": "`applyInPandas` by (key, salt of 16), then `groupBy`",
+    "by_hand": "`mapInPandas` by hand, then `groupBy`",
+    "aggregate": "`evenkeel.aggregate`, pandas",
+}
+
+
+def costly(v: Any) -> Any:
+    """The per-row step: some twenty passes of arithmetic, as a feature or a model would do."""
+    import numpy as np
+
+    x = v.to_numpy()
+    for _ in range(8):
+        x = np.sin(x) * np.cos(x * 0.5) + np.sqrt(np.abs(x) + 1.0)
+    return x
+
+
+def states_of(rows: Any, keys: list[str]) -> Any:
+    """One row of count, sum and sum of squares per key."""
+    x = costly(rows["v"])
+    made = rows[keys].assign(n=1, total=x, squares=x * x)
+    return made.groupby(keys, as_index=False, sort=False).sum()
+
+
+def finished(states: Any) -> Any:
+    """Mean and standard deviation from the sums."""
+    mean = states.total / states.n
+    return states.assign(mean=mean, deviation=(states.squares / states.n - mean**2) ** 0.5)
+
+
+def arm(name: str, df: Any) -> Any:
+    """The query of one arm: k, mean and deviation."""
+    from pyspark.sql import functions as f
+
+    sums = [f.sum(c).alias(c) for c in ("n", "total", "squares")]
+    mean = f.col("total") / f.col("n")
+    deviation = f.sqrt(f.col("squares") / f.col("n") - mean * mean)
+    finish = ("k", mean.alias("mean"), deviation.alias("deviation"))
+    if name == "aggregate":
+        return _aggregate(df)
+    if name == "frames":
+        return df.groupBy("k").applyInPandas(_frame, f"k long, {OUTPUT}")
+    if name == "iterator":
+        return df.groupBy("k").applyInPandas(_iterator(), f"k long, {OUTPUT}")
+    if name == "salted":
+        salted = df.withColumn("salt", (f.rand(1) * TASKS).cast("int")).groupBy("k", "salt")
+        partial = salted.applyInPandas(_salted, f"k long, {STATE}")
+        return partial.groupBy("k").agg(*sums).select(*finish)
+    partial = df.mapInPandas(_by_hand, f"k long, {STATE}")
+    return partial.groupBy("k").agg(*sums).select(*finish)
+
+
+def _frame(rows: Any) -> Any:
+    return finished(states_of(rows, ["k"]))[["k", "mean", "deviation"]]
+
+
+def _salted(rows: Any) -> Any:
+    return states_of(rows, ["k"])
+
+
+def _by_hand(batches: Any) -> Any:
+    for rows in batches:
+        yield states_of(rows, ["k"])
+
+
+def _iterator() -> Any:
+    from collections.abc import Iterator
+
+    import pandas as pd
+
+    def run(batches: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+        states = pd.concat([states_of(rows, ["k"]) for rows in batches])
+        yield finished(states.groupby("k", as_index=False).sum())[["k", "mean", "deviation"]]
+
+    run.__annotations__ = {"batches": Iterator[pd.DataFrame], "return": Iterator[pd.DataFrame]}
+    return run
+
+
+def _aggregate(df: Any) -> Any:
+    import evenkeel
+
+    out = evenkeel.aggregator(
+        partial=states_of,
+        merge=lambda states, keys: states.groupby(keys, as_index=False, sort=False).sum(),
+        finish=finished,
+        state=STATE,
+        output=OUTPUT,
+    )
+    return evenkeel.aggregate(df, by="k", out=out, route=False)
+
+
+def measure(name: str, data: str, rows: int, keys: int) -> dict[str, float]:
+    """Runs one arm in this process: seconds, longest task, peak of a worker, check sum."""
+    from pyspark.sql import SparkSession
+    from pyspark.sql import functions as f
+
+    with tempfile.TemporaryDirectory() as folder:
+        builder = SparkSession.builder.master(f"local[{CORES}]").appName(name)
+        settings = {
+            "spark.ui.enabled": "false",
+            "spark.eventLog.enabled": "true",
+            "spark.eventLog.dir": f"file://{folder}",
+            "spark.eventLog.compress": "false",
+            "spark.eventLog.rolling.enabled": "false",
+            "spark.sql.shuffle.partitions": TASKS,
+            # All arms the same number of tasks: joining small ones would hide the longest.
+            "spark.sql.adaptive.coalescePartitions.enabled": "false",
+            "spark.driver.memory": "3g",
+        }
+        for key, value in settings.items():
+            builder = builder.config(key, str(value))
+        spark = builder.getOrCreate()
+        spark.sparkContext.setLogLevel("ERROR")
+        # Starts the JVM's and the workers' machinery outside the measurement.
+        arm(name, _rows(spark, data, 20_000, keys)).agg(f.sum("mean")).collect()
+        idle = _workers("VmHWM")
+        used = _cpu_seconds()
+        spark.sparkContext.setJobGroup("measured", name)
+        started = time.monotonic()
+        total = arm(name, _rows(spark, data, rows, keys)).agg(f.count("*"), f.sum("mean")).first()
+        wall = time.monotonic() - started
+        cpu = _cpu_seconds() - used
+        peak = _workers("VmHWM")
+        spark.stop()
+        longest = _longest_task(next(Path(folder).iterdir()))
+    return {
+        "wall": wall,
+        "cpu": cpu,
+        "longest": longest,
+        "peak": peak,
+        "above": peak - idle,
+        "keys": total[0],
+        "sum": total[1],
+    }
+
+
+def _rows(spark: Any, data: str, rows: int, keys: int) -> Any:
+    """Half the rows of one key, or all keys alike; two further columns ride along."""
+    hot = "id % 2 = 0" if data == "hot" else "false"
+    return spark.range(0, rows, 1, TASKS).selectExpr(
+        f"if({hot}, 0, 1 + pmod(xxhash64(id), {keys})) k",
+        "pmod(xxhash64(id, 1), 100000) / 1000d v",
+        "pmod(xxhash64(id, 2), 1000) / 7d w",
+        "id",
+    )
+
+
+def _processes() -> list[dict[str, str]]:
+    """What /proc tells of this process's children, the JVM and the Python workers."""
+    found: dict[int, dict[str, str]] = {}
+    for status in Path("/proc").glob("[0-9]*/status"):
+        try:
+            lines = status.read_text().splitlines()
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        told = dict(line.split(":\t", 1) for line in lines if ":\t" in line)
+        found[int(told["Pid"])] = told
+
+    def mine(pid: int) -> bool:
+        while pid in found and pid != os.getpid():
+            pid = int(found[pid]["PPid"])
+        return pid == os.getpid()
+
+    return [told for pid, told in found.items() if pid != os.getpid() and mine(pid)]
+
+
+def _workers(field: str) -> float:
+    """The fullest of the Python workers, in MB; Spark keeps them, so none is missed."""
+    workers = [told for told in _processes() if "python" in told["Name"] and field in told]
+    return max((int(told[field].split()[0]) / 1024 for told in workers), default=0.0)
+
+
+def _cpu_seconds() -> float:
+    """What the JVM and the workers have used so far; tells more than wall on a busy machine."""
+    ticks = 0
+    for told in _processes():
+        fields = Path("/proc", told["Pid"], "stat").read_text().rsplit(")", 1)[1].split()
+        ticks += int(fields[11]) + int(fields[12])
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def _longest_task(log: Path) -> float:
+    longest = 0.0
+    measured: set[int] = set()
+    for line in log.read_text().splitlines():
+        event = json.loads(line)
+        if event["Event"] == "SparkListenerJobStart":
+            if event.get("Properties", {}).get("spark.jobGroup.id") == "measured":
+                measured.update(event["Stage IDs"])
+        elif event["Event"] == "SparkListenerTaskEnd" and event["Stage ID"] in measured:
+            info = event["Task Info"]
+            longest = max(longest, (info["Finish Time"] - info["Launch Time"]) / 1000)
+    return longest
+
+
+def page(results: Results, rows: int, keys: int, note: str = "") -> str:
+    """The whole page as Markdown."""
+    lines = [
+        "# What the mergeable aggregate costs",
+        "",
+        "Written by `make bench-aggregator`; do not edit.",
+        "",
+        f"{rows:,} rows, {keys:,} keys, a costly step per row in numpy, {TASKS} tasks in every "
+        f"arm, local[{CORES}], medians of the runs, arms in turn and every run in a process of "
+        "its own. In brackets: the share of `applyInPandas` with frames. A goal that is missed "
+        "is **bold**.",
+        "",
+        "CPU is that of the JVM and the Python workers together. Peak is the resident memory of "
+        "the fullest worker, an idle one with pandas loaded included; *above idle* is what the "
+        "query itself added.",
+        *(["", note] if note else []),
+    ]
+    titles = {"hot": "One key has half of the rows", "uniform": "All keys alike"}
+    for data, arms in results.items():
+        if "frames" not in arms:
+            continue
+        head = "| arm | runs | wall, s | CPU, s | longest task, s | peak, MB | above idle, MB |"
+        lines += ["", f"## {titles[data]}", "", head, "|---|--:|--:|--:|--:|--:|--:|"]
+        measures = ("wall", "cpu", "longest", "peak", "above")
+        base = {m: _median(arms["frames"], m) for m in measures}
+        for name in (name for name in ARMS if name in arms):
+            goals = GOALS if (name, data) == ("aggregate", "hot") else {}
+            cells = [_cell(m, _median(arms[name], m), base[m], goals) for m in measures]
+            lines.append(f"| {ARMS[name]} | {len(arms[name])} | " + " | ".join(cells) + " |")
+    goals_told = ", ".join(f"{m} {g:g}" for m, g in GOALS.items())
+    lines += ["", f"Goals for `evenkeel.aggregate` with the hot key, as shares: {goals_told}."]
+    return "\n".join(lines) + "\n"
+
+
+def _cell(name: str, value: float, unit: float, goals: dict[str, float]) -> str:
+    share = value / unit if unit else float("nan")
+    text = f"{value:.0f}" if name in ("peak", "above") else f"{value:.2f}"
+    missed = name in goals and share > goals[name]
+    return f"{text} (**{share:.2f}**)" if missed else f"{text} ({share:.2f})"
+
+
+def _median(runs: list[dict[str, float]], measure_: str) -> float:
+    return statistics.median(run[measure_] for run in runs)
+
+
+def main() -> None:
+    """Runs the arms, each in a process of its own."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("page", type=Path)
+    parser.add_argument("--rows", type=int, default=5_000_000)
+    parser.add_argument("--keys", type=int, default=1_000)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--arms", default=",".join(ARMS))
+    parser.add_argument("--data", default="hot,uniform")
+    parser.add_argument("--runs", type=Path, default=Path("out/aggregator.json"))
+    parser.add_argument("--note", default="", help="a line on the page about these runs")
+    parser.add_argument("--one", nargs=2, metavar=("ARM", "DATA"))
+    options = parser.parse_args()
+    if options.one:
+        name, data = options.one
+        print(json.dumps(measure(name, data, options.rows, options.keys)))
+        return
+    results: Results = json.loads(options.runs.read_text()) if options.runs.is_file() else {}
+    options.runs.parent.mkdir(parents=True, exist_ok=True)
+    for data in options.data.split(","):
+        arms = results.setdefault(data, {})
+        for _ in range(options.rounds):
+            for name in options.arms.split(","):
+                arms.setdefault(name, []).append(_in_own_process(name, data, options))
+                options.runs.write_text(json.dumps(results))
+        sums = [run["sum"] for runs in arms.values() for run in runs]
+        if sums and max(sums) - min(sums) > 1e-6 * abs(max(sums)):
+            sys.exit(f"The arms disagree: {sums}")
+    options.page.parent.mkdir(parents=True, exist_ok=True)
+    options.page.write_text(page(results, options.rows, options.keys, options.note))
+    print(f"Wrote {options.page}")
+
+
+def _in_own_process(name: str, data: str, options: argparse.Namespace) -> dict[str, float]:
+    call = [sys.executable, __file__, str(options.page), "--one", name, data]
+    call += ["--rows", str(options.rows), "--keys", str(options.keys)]
+    environment = os.environ | {"PYSPARK_PYTHON": sys.executable}
+    done = subprocess.run(call, env=environment, stdout=subprocess.PIPE, text=True, check=True)
+    found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    print(data, name, found, flush=True)
+    return found
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Measures key splitting beside plain Spark and hand salting; writes docs/benchmarks/splitting.md.
+
+    tools/bench_splitting.py docs/benchmarks/splitting.md [--rounds 5] [--only cheap,clustered]
+
+All arms of a case take turns within a round, so that a busy machine slows all alike; the table has
+medians. Every arm of a case has the same number of tasks (AQE's coalescing is off).
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+Query = Callable[[Any, str], Any]
+
+# Work per row that no optimiser can take out.
+COSTLY = "conv(substr(sha2(cast(v * 7 + 1 as string), 512), 1, 8), 16, 10)"
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one execution cost; times in seconds."""
+
+    wall: float
+    cpu: float
+    longest: float
+    critical: float
+    fullest: float
+
+
+@dataclass(frozen=True)
+class Case:
+    """A query on several data sets, in several arms; the first arm is what others are shares of."""
+
+    name: str
+    title: str
+    data: dict[str, str]
+    arms: dict[str, Query]
+    tasks: int
+    goal: str
+
+
+def zipf(s: float, keys: int) -> str:
+    """A column of keys with a Zipf-like law: the inverse of a bounded power law's distribution."""
+    if s == 0:
+        return f"cast(rand(7) * {keys} as bigint)"
+    power = 1 - s
+    return f"cast(power((power({keys}, {power}) - 1) * rand(7) + 1, {1 / power}) as bigint)"
+
+
+def half_hot(keys: int) -> str:
+    """One key with half of the rows, the others uniform."""
+    return f"if(rand(7) < 0.5, 0, cast(1 + rand(8) * {keys} as bigint))"
+
+
+def grouped(aggregate: str) -> Query:
+    """`GROUP BY k`, with a hint or none."""
+    return lambda spark, hint: spark.sql(f"SELECT {hint} k, {aggregate} FROM data GROUP BY k")
+
+
+def salted(partial: str, final: str) -> Query:
+    """What users write by hand: (k, salt) first, then k."""
+    return lambda spark, _: spark.sql(
+        f"SELECT k, {final} FROM (SELECT k, s, {partial} FROM (SELECT *, "
+        "cast(rand(3) * 16 as int) s FROM data) GROUP BY k, s) GROUP BY k"
+    )
+
+
+def clustered(aggregate: str) -> Query:
+    """The rows come out of an exchange by k, as after a join."""
+    return lambda spark, hint: spark.sql(
+        f"SELECT {hint} k, {aggregate} FROM "
+        "(SELECT /*+ REPARTITION(16, k) */ * FROM data) GROUP BY k"
+    )
+
+
+def joined(aggregate: str) -> Query:
+    """A join on k, then a group by k."""
+    return lambda spark, hint: spark.sql(
+        f"SELECT {hint} data.k, {aggregate} FROM data JOIN dim ON data.k = dim.k GROUP BY data.k"
+    )
+
+
+def hinted(query: Query, hint: str) -> Query:
+    """The query with a hint."""
+    return lambda spark, _: query(spark, f"/*+ {hint} */")
+
+
+CHEAP = grouped("count(*) c, sum(v) s")
+HEAVY = clustered(f"sum({COSTLY}) s")
+BUFFERS = grouped("percentile(v, 0.5) p, size(collect_set(v)) n")
+JOIN = joined(f"sum({COSTLY}) s")
+
+CASES = [
+    Case(
+        "cheap",
+        "count and sum, 20 M rows, 1 M keys, MERGE",
+        {"uniform": zipf(0, 1_000_000), "Zipf 1.2": zipf(1.2, 1_000_000)},
+        {
+            "plain": CHEAP,
+            "dalton": hinted(CHEAP, "DALTON(16)"),
+            "keel": hinted(CHEAP, "KEEL(16)"),
+            "salted": salted("count(*) c, sum(v) s", "sum(c), sum(s)"),
+        },
+        16,
+        "CPU per row <= 1.1 x plain",
+    ),
+    Case(
+        "clustered",
+        "a costly sum over rows that are clustered on the key, 4 M rows, RAW",
+        {
+            "uniform": zipf(0, 100_000),
+            "Zipf 1.2": zipf(1.2, 100_000),
+            "Zipf 1.5": zipf(1.5, 100_000),
+        },
+        {
+            "plain": HEAVY,
+            "pkg": hinted(HEAVY, "PKG(16, k)"),
+            "dalton": hinted(HEAVY, "DALTON(16, k)"),
+            "keel": hinted(HEAVY, "KEEL(16, k)"),
+        },
+        16,
+        "fullest <= 1.15 x average; on Zipf 1.5 also <= 0.3 x plain",
+    ),
+    Case(
+        "buffers",
+        "percentile and collect_set, 3 M rows, 50,000 keys",
+        {"uniform": zipf(0, 50_000), "Zipf 1.5": zipf(1.5, 50_000)},
+        {
+            "plain": BUFFERS,
+            "keel": hinted(BUFFERS, "KEEL(16)"),
+            "keel raw": hinted(BUFFERS, "KEEL(16, 'shape=raw')"),
+        },
+        16,
+        "longest task <= 0.7 x plain, or plain is as good",
+    ),
+    Case(
+        "join",
+        "join, then a costly group by on the same key, 4 M rows, one key with half of them",
+        {"uniform": zipf(0, 100_000), "50 % hot": half_hot(100_000)},
+        {
+            "plain + AQE": JOIN,
+            "pkg": hinted(JOIN, "PKG(16, k)"),
+            "keel": hinted(JOIN, "KEEL(16, k)"),
+        },
+        16,
+        "critical path <= 0.4 x plain + AQE",
+    ),
+]
+ROWS = {"cheap": 20_000_000, "clustered": 4_000_000, "buffers": 3_000_000, "join": 4_000_000}
+
+
+def prepare(spark: Any, folder: Path, case: Case, column: str) -> None:
+    """Writes one data set once and makes it the view `data` (and `dim` for joins)."""
+    path = folder / f"{case.name}-{abs(hash(column))}"
+    if not path.exists():
+        rows = spark.range(0, ROWS[case.name], 1, 8)
+        rows.selectExpr(f"{column} AS k", "id AS v").write.parquet(str(path))
+    spark.read.parquet(str(path)).createOrReplaceTempView("data")
+    if case.name == "join":
+        spark.range(100_001).selectExpr("id AS k", "id * 2 AS w").createOrReplaceTempView("dim")
+
+
+def measure(spark: Any, query: Any) -> Run:
+    """Runs a query into nowhere and adds up what its stages cost."""
+    context = spark.sparkContext
+    store = context._jsc.sc().statusStore()
+    group = f"bench-{time.monotonic_ns()}"
+    context.setJobGroup(group, "bench")
+    start = time.perf_counter()
+    query.write.format("noop").mode("overwrite").save()
+    wall = time.perf_counter() - start
+    context._jsc.sc().listenerBus().waitUntilEmpty()
+    tracker = context.statusTracker()
+    stages = {
+        s for job in tracker.getJobIdsForGroup(group) for s in tracker.getJobInfo(job).stageIds
+    }
+    cpu = longest = critical = fullest = 0.0
+    most = 0
+    for stage in sorted(stages):
+        info = tracker.getStageInfo(stage)
+        if info is None or info.numCompletedTasks == 0:
+            continue
+        data = store.lastStageAttempt(stage)
+        cpu += data.executorCpuTime() / 1e9
+        tasks = store.taskList(stage, data.attemptId(), 100000)
+        times, rows = [], []
+        for i in range(tasks.size()):
+            metrics = tasks.apply(i).taskMetrics()
+            if metrics.isDefined():
+                times.append(metrics.get().executorRunTime() / 1000)
+                rows.append(metrics.get().shuffleReadMetrics().recordsRead())
+        critical += max(times, default=0)
+        longest = max(longest, max(times, default=0))
+        # The keyed work runs in the last stage that reads (nearly) all rows from an exchange.
+        if sum(rows) > 0 and 2 * sum(rows) >= most:
+            most = max(most, sum(rows))
+            fullest = max(rows) / (sum(rows) / len(rows))
+    return Run(wall, cpu, longest, critical, fullest)
+
+
+def bench(spark: Any, cases: list[Case], rounds: int, folder: Path) -> list[str]:
+    """The lines of the page."""
+    lines: list[str] = []
+    for case in cases:
+        lines += [
+            f"## {case.title}",
+            "",
+            f"{case.tasks} tasks in every arm. Goal: {case.goal}.",
+            "",
+        ]
+        lines += [
+            "| data | arm | wall, s | CPU | longest task | critical path | fullest / average |"
+        ]
+        lines += ["|---|---|--:|--:|--:|--:|--:|"]
+        spark.conf.set("spark.sql.shuffle.partitions", str(case.tasks))
+        for data, column in case.data.items():
+            prepare(spark, folder, case, column)
+            runs: dict[str, list[Run]] = {arm: [] for arm in case.arms}
+            for _ in range(rounds + 1):
+                for arm, query in case.arms.items():
+                    runs[arm].append(measure(spark, query(spark, "")))
+            plain = next(iter(case.arms))
+            for arm in case.arms:
+                lines.append(row(data, arm, runs[arm][1:], runs[plain][1:]))
+        lines.append("")
+        print("\n".join(lines[-12:]), flush=True)
+    return lines
+
+
+def row(data: str, arm: str, runs: list[Run], plain: list[Run]) -> str:
+    """Medians, times also as a share of plain Spark's."""
+
+    def cell(name: str) -> str:
+        value = statistics.median(getattr(r, name) for r in runs)
+        base = statistics.median(getattr(r, name) for r in plain)
+        share = "" if runs is plain or base == 0 else f" ({value / base:.2f})"
+        return f"{value:.2f}{share}"
+
+    cells = [cell(name) for name in ("wall", "cpu", "longest", "critical", "fullest")]
+    return f"| {data} | {arm} | {' | '.join(cells)} |"
+
+
+def main() -> None:
+    """Reads the command line and writes the page."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("page", type=Path)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--only", default=",".join(c.name for c in CASES))
+    parser.add_argument("--scale", type=float, default=1.0, help="share of the rows, to try it out")
+    options = parser.parse_args()
+    for name in ROWS:
+        ROWS[name] = int(ROWS[name] * options.scale)
+    import evenkeel
+
+    settings = {
+        "spark.sql.adaptive.coalescePartitions.enabled": False,
+        "spark.sql.autoBroadcastJoinThreshold": -1,
+        "spark.ui.enabled": False,
+        "spark.driver.memory": "4g",
+    }
+    spark = evenkeel.session(app="bench", master="local[2]", conf=settings)
+    chosen = [case for case in CASES if case.name in options.only.split(",")]
+    with tempfile.TemporaryDirectory() as folder:
+        lines = bench(spark, chosen, options.rounds, Path(folder))
+    head = f"""# Key splitting beside plain Spark
+
+`make bench-splitting`: local[2], medians of {options.rounds} interleaved rounds after one warm-up.
+In parentheses the share of plain Spark's. CPU is that of all tasks, critical path the sum over
+stages of the longest task, and fullest / average the rows of the fullest task where the keyed work
+runs. Where a row shows no gain, plain Spark is as good: leave the hint out.
+"""
+    options.page.write_text(head + "\n" + "\n".join(lines))
+
+
+if __name__ == "__main__":
+    main()
