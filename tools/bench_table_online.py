@@ -64,6 +64,7 @@ def main() -> None:
         conf={
             "spark.ui.enabled": "false",
             "spark.driver.memory": "2g",
+            "spark.sql.shuffle.partitions": "8",
             # Same number of tasks for all arms.
             "spark.sql.adaptive.enabled": "false",
             "spark.sql.files.maxPartitionBytes": "4m",

@@ -10,6 +10,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, UnsafeRowChecksum}
 import org.apache.spark.sql.catalyst.plans.logical.Statistics
 import org.apache.spark.sql.evenkeel.config.TableConf
+import org.apache.spark.sql.evenkeel.explain.{RoutingLog, RoutingReport}
 import org.apache.spark.sql.evenkeel.learn.{SharedTable, TableEndpoint, TableRecipe}
 import org.apache.spark.sql.evenkeel.plan.AggregateShape
 import org.apache.spark.sql.execution.exchange.{
@@ -25,7 +26,6 @@ import org.apache.spark.sql.execution.metric.{
   SQLShuffleReadMetricsReporter,
   SQLShuffleWriteMetricsReporter
 }
-import org.apache.spark.sql.evenkeel.explain.{RoutingLog, RoutingReport}
 import org.apache.spark.sql.execution.{
   SQLExecution,
   ShufflePartitionSpec,
