@@ -11,7 +11,7 @@ JAR_SOURCES := build.sbt pyproject.toml project/build.properties project/plugins
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-scala test-python lint lint-python fmt bench bench-splitting \
-  bench-aggregator bench-panes soak paper build wheel docs clean distclean
+  bench-aggregator bench-panes bench-table soak paper build wheel docs clean distclean
 .DELETE_ON_ERROR:
 
 help: ## List these targets
@@ -55,6 +55,7 @@ bench: setup ## Run the JMH benchmarks and write docs/benchmarks/core.md (about 
 
 soak: setup ## Thousands of random queries, routed and plain (hours; EVENKEEL_SEED, EVENKEEL_QUERIES)
 	EVENKEEL_QUERIES=$${EVENKEEL_QUERIES:-2000} $(SBT) "spark/testOnly *DifferentialSuite"
+
 bench-splitting: build ## Measure key splitting and write docs/benchmarks/splitting.md (30 minutes)
 	$(PY) tools/bench_splitting.py docs/benchmarks/splitting.md $(BENCH)
 
@@ -64,6 +65,9 @@ bench-aggregator: build ## Measure the Python aggregate and write docs/benchmark
 
 bench-panes: build ## Sliding windows against plain Spark, into docs/benchmarks/panes.md (hours)
 	$(PY) tools/bench_panes.py
+
+bench-table: build ## Compare routing by table and online in Spark: docs/benchmarks/table-online.md
+	$(PY) tools/bench_table_online.py docs/benchmarks/table-online.md
 
 paper: build ## Regenerate the papers' tables and plots in docs/paper
 	$(PY) tools/paper.py

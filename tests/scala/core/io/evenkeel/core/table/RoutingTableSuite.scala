@@ -57,6 +57,31 @@ class RoutingTableSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
+  test("looking up in two steps finds the same list, and fractions divide it evenly") {
+    forAll(tables, Gen.long) { (table, stranger) =>
+      (stranger +: table.heavyKeys.toSeq).foreach { key =>
+        val slot = table.slotOf(key)
+        val list = table.targetsOf(key)
+        assert((slot < 0) == list.isEmpty)
+        if (slot >= 0) {
+          assert(table.isSplit(slot) == list.length > 1)
+          val middles = list.indices.map(i => ((2L * i + 1) * (1L << 31) / list.length).toInt)
+          assert(middles.map(table.pick(slot, _)) == list.toSeq)
+          assert(table.pick(slot, 0) == list.head && table.pick(slot, -1) == list.last)
+        }
+      }
+    }
+  }
+
+  test("multiples of the golden ratio fall evenly on a list of any length") {
+    forAll(Gen.choose(2, 300), Gen.choose(Int.MinValue, Int.MaxValue)) { (length, from) =>
+      val table = RoutingTable(Array.range(0, length), length, Seq(7L -> Array.range(0, length)))
+      val hits = new Array[Int](length)
+      (0 until 4 * length).foreach(i => hits(table.pick(0, from + i * 0x9e3779b1)) += 1)
+      assert(hits.min >= 2 && hits.max <= 6, s"length $length from $from")
+    }
+  }
+
   test("an empty list, a target out of range and a doubled key are refused") {
     Seq(Seq(1L -> Array.emptyIntArray), Seq(1L -> Array(4)), Seq(1L -> Array(0), 1L -> Array(1)))
       .foreach { heavy =>

@@ -54,6 +54,27 @@ final class RoutingTable private (
     }
   }
 
+  /**
+   * Place of a key's list, or -1 if it goes by its host: `lookup` in two steps, for callers whose spread value
+   * costs something and is needed for split keys only.
+   */
+  def slotOf(keyHash: Long): Int = slots.getOrElse(keyHash, -1)
+
+  /** Whether the list at `slot` has several entries. */
+  def isSplit(slot: Int): Boolean = starts(slot + 1) - starts(slot) > 1
+
+  /**
+   * Entry of the list at `slot` that `fraction`, read as an unsigned 32-bit part of 1, falls on.
+   *
+   * Unlike a remainder this keeps close values close, so that fractions which are evenly spaced, such as
+   * multiples of the golden ratio, fall evenly on a list of any length.
+   */
+  def pick(slot: Int, fraction: Int): Int = {
+    val from = starts(slot)
+    val length = starts(slot + 1) - from
+    lists(from + (((fraction & 0xffffffffL) * length) >>> 32).toInt)
+  }
+
   def targetOfHost(host: Int): Int = hostTargets(host)
 
   /** Keys with a list of their own, ascending. */

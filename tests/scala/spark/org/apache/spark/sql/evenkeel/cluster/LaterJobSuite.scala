@@ -33,7 +33,7 @@ final class LaterJobSuite extends FailureSuite {
       }
     }
 
-  for (router <- Seq("dalton", "pkg"); shape <- Seq("raw", "merge")) {
+  for (router <- Seq("dalton", "pkg", "keel"); shape <- Seq("raw", "merge")) {
     test(s"$router, $shape, ORDER BY above, AQE true: every row is counted once") {
       withSettings("spark.sql.adaptive.enabled" -> "true") {
         assert(loseBoth(sorted(hinted(router, shape)), wantedSorted) == Ending.Right)

@@ -19,7 +19,7 @@ final class LostOutputsSuite extends FailureSuite {
       }
     }
 
-    for (router <- Seq("dalton", "pkg"); shape <- Seq("raw", "merge"))
+    for (router <- Seq("dalton", "pkg", "keel"); shape <- Seq("raw", "merge"))
       test(s"$router, $shape, AQE $aqe: every row is counted once") {
         withSettings("spark.sql.adaptive.enabled" -> aqe.toString) {
           assert(loseSome(hinted(router, shape), shape, wanted) == Ending.Right)

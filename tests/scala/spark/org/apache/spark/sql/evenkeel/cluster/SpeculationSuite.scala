@@ -40,7 +40,7 @@ final class SpeculationSuite extends FailureSuite {
     ()
   }
 
-  for (aqe <- Seq(true, false); router <- Seq("dalton", "pkg")) {
+  for (aqe <- Seq(true, false); router <- Seq("dalton", "keel")) {
     test(s"$router, AQE $aqe: a speculative copy of a map task overtakes the first") {
       withSettings("spark.sql.adaptive.enabled" -> aqe.toString) {
         val before = cluster.watch.speculated

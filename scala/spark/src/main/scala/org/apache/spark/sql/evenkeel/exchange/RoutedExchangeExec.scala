@@ -7,9 +7,13 @@ import org.apache.spark.internal.config
 import org.apache.spark.rdd.RDD
 import org.apache.spark.shuffle.sort.SortShuffleManager
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Expression, UnsafeRowChecksum}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, UnsafeRowChecksum}
 import org.apache.spark.sql.catalyst.plans.logical.Statistics
+import org.apache.spark.sql.evenkeel.config.TableConf
 import org.apache.spark.sql.evenkeel.explain.{RoutingLog, RoutingReport}
+import org.apache.spark.sql.evenkeel.hint.SplitRouters
+import org.apache.spark.sql.evenkeel.learn.{SharedTable, TableEndpoint, TableRecipe}
+import org.apache.spark.sql.evenkeel.plan.AggregateShape
 import org.apache.spark.sql.execution.exchange.{
   REBALANCE_PARTITIONS_BY_NONE,
   REPARTITION_BY_NUM,
@@ -66,7 +70,16 @@ final case class RoutedExchangeExec(
   override lazy val metrics: Map[String, SQLMetric] = Map(
     "dataSize" -> SQLMetrics.createSizeMetric(sparkContext, "data size"),
     "numPartitions" -> SQLMetrics.createMetric(sparkContext, "number of partitions")) ++
-    routing.all ++ readMetrics ++ writeMetrics
+    routing.all ++ tableMetrics ++ readMetrics ++ writeMetrics
+
+  private def tableMetrics: Map[String, SQLMetric] =
+    if (!byTable) Map.empty
+    else
+      Map(
+        "tableWaitTime" ->
+          SQLMetrics.createTimingMetric(sparkContext, "time waiting for the table"),
+        "tableRowsBuffered" ->
+          SQLMetrics.createMetric(sparkContext, "rows buffered before the table"))
 
   override def nodeName: String =
     router.takeWhile(_ != '(').split('_').map(_.capitalize).mkString + "Exchange"
@@ -76,8 +89,19 @@ final case class RoutedExchangeExec(
     s"targets=$numTargets",
     s"shape=$shape",
     s"router=$router",
-    s"order=${order.word}",
-    s"[plan_id=$id]")
+    s"order=${order.word}") ++ spreadText ++ Iterator(s"[plan_id=$id]")
+
+  /** Whether rows go by a table that all map tasks share; else each task has a router of its own. */
+  private def byTable: Boolean = SplitRouters.byTable(router)
+
+  /** What divides the rows of a split key, beside the map task. After a partial step a task has one row per key. */
+  @transient private lazy val spread: Seq[Attribute] =
+    if (!byTable || shape == RoutedExchangeExec.Combined) Nil else SpreadColumns.of(child, keys)
+
+  private def spreadText: Iterator[String] =
+    if (!byTable) Iterator.empty
+    else if (spread.isEmpty) Iterator("spread=map task")
+    else Iterator(s"spread=[${spread.mkString(", ")}]")
 
   private def numTargets: Int = outputPartitioning.numPartitions
 
@@ -100,23 +124,49 @@ final case class RoutedExchangeExec(
     rows
   }
 
+  /** The table of this execution: made with the shuffle, so that whoever reuses the one has the other. */
+  @transient private[evenkeel] lazy val sharedTable: Option[SharedTable] = Option.when(byTable) {
+    val table = new SharedTable(
+      TableRecipe(router, numTargets, conf.getConf(TableConf.SampleRows)),
+      inputRDD.getNumPartitions,
+      conf.getConf(TableConf.Share),
+      conf.getConf(TableConf.DeadlineMs))
+    TableEndpoint.register(sparkContext, table)
+    table
+  }
+
+  private def routedRDD: RDD[Product2[Int, InternalRow]] = {
+    val copyRows = RoutedExchangeExec.mustCopyRows(numTargets)
+    sharedTable.fold[RDD[Product2[Int, InternalRow]]](
+      new RoutedRDD(
+        inputRDD,
+        router,
+        numTargets,
+        keys,
+        child.output,
+        copyRows,
+        order,
+        grouping,
+        routedRows))(
+      new TableRoutedRDD(
+        inputRDD,
+        _,
+        keys,
+        spread,
+        child.output,
+        copyRows,
+        routedRows,
+        longMetric("tableWaitTime"),
+        longMetric("tableRowsBuffered")))
+  }
+
   @transient lazy val shuffleDependency: ShuffleDependency[Int, InternalRow, InternalRow] = {
-    val routed = new RoutedRDD(
-      inputRDD,
-      router,
-      numTargets,
-      keys,
-      child.output,
-      RoutedExchangeExec.mustCopyRows(numTargets),
-      order,
-      grouping,
-      routedRows)
     metrics("numPartitions").set(numTargets.toLong)
     val conf = SQLConf.get
     val checksums =
       conf.shuffleOrderIndependentChecksumEnabled || conf.shuffleChecksumMismatchFullRetryEnabled
     val dependency = new ShuffleDependency[Int, InternalRow, InternalRow](
-      routed,
+      routedRDD,
       new PartitionIdPassthrough(numTargets),
       serializer,
       shuffleWriterProcessor = ShuffleExchangeExec.createShuffleWriteProcessor(writeMetrics),
@@ -169,6 +219,9 @@ final case class RoutedExchangeExec(
 }
 
 object RoutedExchangeExec {
+
+  /** The shape in which a partial step stands below the exchange. */
+  private val Combined = AggregateShape.Merge.word
 
   /**
    * Whether rows must be copied before the shuffle: only where it keeps them as objects (see

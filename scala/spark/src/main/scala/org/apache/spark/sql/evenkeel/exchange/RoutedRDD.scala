@@ -13,7 +13,7 @@ import org.apache.spark.util.MutablePair
 import org.apache.spark.{Partition, TaskContext}
 
 import io.evenkeel.core.spec.RouterSpec
-import io.evenkeel.core.{RouterContext, Routers, RoutingSketch}
+import io.evenkeel.core.{RouterContext, Routers}
 
 /**
  * Pairs every row with its target: the map side of a routed exchange.
@@ -49,24 +49,15 @@ private[exchange] final class RoutedRDD(
       RouterContext(targets, slides = 1, source = split.index, sources = sources))
     // The hash that Spark's own partitioning would take: equal under the key's collation, NULL included.
     val hash = UnsafeProjection.create(Seq(new CollationAwareXxHash64(keys)), attributes)
-    val sketch = new RoutingSketch(targets)
-    var (sinceTimed, nanos) = (0, 0L)
-    context.addTaskCompletionListener[Unit] { _ =>
-      sketch.compact()
-      routed.add(TaskRouting(split.index, sketch, nanos))
-    }
+    val meter = new RouteMeter(targets, split.index, context, routed)
     val pair = new MutablePair[Int, InternalRow]()
     val replayed = new ReplayedRows(order, grouping, attributes)
     var target = 0
     replayed.sorted(firstParent[InternalRow].iterator(split, context)).map { row =>
-      // The clock costs more than a route: one row in many stands for the others.
-      val timed = sinceTimed == 0
-      val start = if (timed) System.nanoTime() else 0L
+      val begun = meter.begin()
       val key = hash(row).getLong(0)
       if (!replayed.ties(row)) target = subject.route(key, 1L)
-      if (timed) nanos += (System.nanoTime() - start) * RoutedRDD.TimedEvery
-      sinceTimed = if (sinceTimed + 1 == RoutedRDD.TimedEvery) 0 else sinceTimed + 1
-      sketch.add(key, target)
+      meter.end(begun, key, target)
       if (copyRows) (target, row.copy()) else pair.update(target, row)
     }
   }
@@ -81,7 +72,6 @@ private[exchange] final class RoutedRDD(
 }
 
 private object RoutedRDD {
-  private val TimedEvery = 1024
 
   /** In a batch stage no slide ends, so a router that learns per slide gets its period in rows. */
   def forBatch(spec: RouterSpec, targets: Int): RouterSpec =

@@ -15,10 +15,20 @@ sealed trait Outcome {
 
 object Outcome {
 
-  /** Rows are routed by us. */
-  final case class Routed(router: String, shape: String, targets: Int, why: String)
+  /** Rows are routed by us, maybe not by the router that was asked for. */
+  final case class Routed(
+      router: String,
+      shape: String,
+      targets: Int,
+      why: String,
+      insteadOf: Option[(String, Reason)])
       extends Outcome {
-    override def text: String = s"routed by $router, shape=$shape, targets=$targets ($why)"
+    override def text: String = {
+      val instead = insteadOf.fold("") { case (asked, reason) =>
+        s", instead of $asked (${reason.code}: ${reason.text})"
+      }
+      s"routed by $router, shape=$shape, targets=$targets ($why)$instead"
+    }
   }
 
   /** Rows of a sliding window are combined by pane before they are multiplied. */

@@ -35,7 +35,7 @@ private[evenkeel] object HintSyntax {
   private val Off = "NO_EVENKEEL"
 
   /** Our own router splits by a table unless its online form is asked for. */
-  private val tables = Map("KEEL" -> "keel_table")
+  private val tables = Map("KEEL" -> SplitRouters.Table)
 
   def isRouting(name: String): Boolean = {
     val upper = name.toUpperCase(Locale.ROOT)

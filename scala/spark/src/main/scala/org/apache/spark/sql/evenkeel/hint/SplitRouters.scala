@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.apache.spark.sql.evenkeel.hint
 
+import io.evenkeel.core.keel.KeelTableKind
 import io.evenkeel.core.spec.{RouterKinds, RouterSpec}
 
 /** Which routers can place rows one by one in a map task, or by a table that is frozen for all tasks. */
@@ -8,6 +9,11 @@ private[evenkeel] object SplitRouters {
 
   // These plan a whole batch before the first row leaves, and a map task does not hold its batch.
   private val planning = Set("off_greedy", "prompt", "kip")
+
+  /** The router that makes one table for all tasks of an exchange. */
+  val Table: String = KeelTableKind.name
+
+  def byTable(router: String): Boolean = RouterSpec.parse(router).kind.name == Table
 
   def accepts(spec: RouterSpec): Boolean = !planning(spec.kind.name)
 

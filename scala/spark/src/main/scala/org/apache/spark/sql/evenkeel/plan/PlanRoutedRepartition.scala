@@ -5,13 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.AttributeSet
 import org.apache.spark.sql.catalyst.optimizer.NormalizeFloatingNumbers
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.evenkeel.config.EvenkeelConf
-import org.apache.spark.sql.evenkeel.exchange.{
-  KeySplitPartitioning,
-  RetryFacts,
-  RetrySafety,
-  RoutedExchangeExec,
-  RowOrder
-}
+import org.apache.spark.sql.evenkeel.exchange.{KeySplitPartitioning, RetryFacts, RoutedExchangeExec}
 import org.apache.spark.sql.evenkeel.explain.{Decision, Footnotes, Outcome, Reason}
 import org.apache.spark.sql.evenkeel.hint.{RequestedPlace, RoutedRepartition}
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
@@ -22,12 +16,12 @@ object PlanRoutedRepartition extends SparkStrategy {
 
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
     case r: RoutedRepartition =>
-      refusal(r).toLeft(()).flatMap(_ => order(r)) match {
-        case Left(reason) =>
+      refusal(r) match {
+        case Some(reason) =>
           // The child's physical plan takes our place, and its link may lead to either of the two.
           Seq(r, r.child).foreach(Footnotes.add(_, decision(r, Outcome.Plain(reason))))
           planLater(r.child) :: Nil
-        case Right(order) => routed(r, order) :: Nil
+        case None => routed(r) :: Nil
       }
     case _ => Nil
   }
@@ -42,30 +36,26 @@ object PlanRoutedRepartition extends SparkStrategy {
   private def targets(r: RoutedRepartition): Int =
     r.request.targets.getOrElse(SQLConf.get.numShufflePartitions)
 
-  private def order(r: RoutedRepartition): Either[Reason, RowOrder] = RetrySafety
-    .decide(
-      RetryFacts(
-        targets(r),
-        aloneRouter = true,
-        combined = false,
-        keys = InputReplay(r.child, AttributeSet(r.keys)),
-        rows = InputReplay(r.child, r.child.outputSet)))
-    .left
-    .map(Reason.UnsafeRetry(_))
+  private def retryFacts(r: RoutedRepartition): RetryFacts = RetryFacts(
+    targets(r),
+    aloneRouter = true,
+    combined = false,
+    keys = InputReplay(r.child, AttributeSet(r.keys)),
+    rows = InputReplay(r.child, r.child.outputSet))
 
-  private def routed(r: RoutedRepartition, order: RowOrder): SparkPlan = {
+  private def routed(r: RoutedRepartition): SparkPlan = {
+    val safe = SafeRouter.choose(r.request, retryFacts(r))
     val exchange = RoutedExchangeExec(
-      r.request.router,
+      safe.router,
       r.keys.map(NormalizeFloatingNumbers.normalize),
       KeySplitPartitioning(targets(r)),
       fixedTargets = r.request.targets.isDefined,
-      order,
+      safe.order,
       grouping = Nil,
       shape = "route",
       planLater(r.child))
-    Decision.record(
-      exchange,
-      decision(r, Outcome.Routed(r.request.router, "route", targets(r), "asked for")))
+    val outcome = Outcome.Routed(safe.router, "route", targets(r), "asked for", safe.insteadOf)
+    Decision.record(exchange, decision(r, outcome))
   }
 
   private def decision(r: RoutedRepartition, outcome: Outcome): Decision =

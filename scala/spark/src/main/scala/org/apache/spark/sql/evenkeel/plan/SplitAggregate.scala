@@ -16,13 +16,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan}
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
 import org.apache.spark.sql.evenkeel.config.EvenkeelConf
-import org.apache.spark.sql.evenkeel.exchange.{
-  KeySplitPartitioning,
-  RetryFacts,
-  RetrySafety,
-  RoutedExchangeExec,
-  RowOrder
-}
+import org.apache.spark.sql.evenkeel.exchange.{KeySplitPartitioning, RetryFacts, RoutedExchangeExec}
 import org.apache.spark.sql.evenkeel.explain.{Decision, Outcome, Reason}
 import org.apache.spark.sql.evenkeel.hint.{HintSyntax, HintedOperator, PlacedHint, RouteRequest}
 import org.apache.spark.sql.execution.aggregate.{
@@ -81,15 +75,15 @@ final case class SplitAggregate(session: SparkSession) extends SparkStrategy {
       request: RouteRequest,
       choice: SplitAggregate.Choice,
       last: BaseAggregateExec): SparkPlan = {
-    import choice.{order, shape, why}
+    import choice.{router, shape, why}
     val targets = SplitAggregate.targets(request)
     def exchange(keys: Seq[Expression], grouping: Seq[Expression], child: SparkPlan): SparkPlan =
       RoutedExchangeExec(
-        request.router,
+        router.router,
         keys,
         KeySplitPartitioning(targets),
         fixedTargets = request.targets.isDefined,
-        order,
+        router.order,
         grouping,
         shape.word,
         child)
@@ -103,7 +97,8 @@ final case class SplitAggregate(session: SparkSession) extends SparkStrategy {
           exchange(chosen(a, request, partial.groupingExpressions), Nil, partial.child)
         }))
     }
-    Decision.record(routed, decision(a, Outcome.Routed(request.router, shape.word, targets, why)))
+    val outcome = Outcome.Routed(router.router, shape.word, targets, why, router.insteadOf)
+    Decision.record(routed, decision(a, outcome))
   }
 
   /** The keys to route by, as columns of the plan at hand; `grouping` is in the operator's order. */
@@ -152,7 +147,7 @@ final case class SplitAggregate(session: SparkSession) extends SparkStrategy {
 object SplitAggregate {
 
   /** How an aggregate is split, and why so. */
-  private final case class Choice(shape: AggregateShape, why: String, order: RowOrder)
+  private final case class Choice(shape: AggregateShape, why: String, router: SafeRouter)
 
   private val Chosen = TreeNodeTag[Either[Reason, Choice]]("evenkeel.choice")
 
@@ -162,10 +157,9 @@ object SplitAggregate {
    */
   private def choose(a: Aggregate, r: RouteRequest): Either[Reason, Choice] =
     a.getTagValue(Chosen).getOrElse {
-      val choice = for {
-        shaped <- AggregateShape.choose(facts(a), r.shape)
-        order <- RetrySafety.decide(retryFacts(a, r, shaped._1)).left.map(Reason.UnsafeRetry(_))
-      } yield Choice(shaped._1, shaped._2, order)
+      val choice = AggregateShape.choose(facts(a), r.shape).map { case (shape, why) =>
+        Choice(shape, why, SafeRouter.choose(r, retryFacts(a, r, shape)))
+      }
       a.setTagValue(Chosen, choice)
       choice
     }

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.apache.spark.sql.evenkeel.exchange
+
+import org.apache.spark.TaskContext
+
+import io.evenkeel.core.RoutingSketch
+
+/** Counts what one map task routes, and times some of it; hands both in when the task is done. */
+private[exchange] final class RouteMeter(
+    targets: Int,
+    mapPartition: Int,
+    context: TaskContext,
+    routed: RoutedRows) {
+  private val sketch = new RoutingSketch(targets)
+  private var untilTimed = 1
+  private var nanos = 0L
+
+  context.addTaskCompletionListener[Unit] { _ =>
+    sketch.compact()
+    routed.add(TaskRouting(mapPartition, sketch, nanos))
+  }
+
+  /** Before a row: the clock, or 0. It costs more than a route, so one row in many stands for the others. */
+  def begin(): Long = {
+    untilTimed -= 1
+    if (untilTimed > 0) 0L
+    else {
+      untilTimed = RouteMeter.TimedEvery
+      System.nanoTime()
+    }
+  }
+
+  /** After it. */
+  def end(begun: Long, keyHash: Long, target: Int): Unit = {
+    if (begun != 0) nanos += (System.nanoTime() - begun) * RouteMeter.TimedEvery
+    sketch.add(keyHash, target)
+  }
+}
+
+private object RouteMeter {
+  private val TimedEvery = 1024
+}
