@@ -10,8 +10,8 @@ JAR_SOURCES := build.sbt pyproject.toml project/build.properties project/plugins
   $(shell find scala/core/src scala/spark/src scala/bench/src)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-scala test-python lint lint-python fmt bench bench-splitting \
-  bench-aggregator bench-panes bench-table soak paper build wheel docs clean distclean
+.PHONY: help setup demo demo-routers test test-scala test-python lint lint-python fmt bench \
+  bench-splitting bench-aggregator bench-panes bench-table soak paper build wheel docs clean distclean
 .DELETE_ON_ERROR:
 
 help: ## List these targets
@@ -22,8 +22,11 @@ setup: ## Make .venv, install the pinned packages, fetch sbt (all other targets 
 	newer, or name it: make setup PYTHON=/path/to/python3" >&2; exit 1; }
 	@$(PYTHON) tools/bootstrap.py
 
-demo: build ## Simulate all routers on a skewed word stream: a table and out/demo.png
+demo: build ## Real flights, plain Spark and Evenkeel side by side: tables and out/demo.png
 	@$(PY) -m evenkeel demo
+
+demo-routers: build ## Simulate all routers on a skewed word stream: a table and out/routers.png
+	@$(PY) -m evenkeel demo-routers
 
 test: lint-python ## Linters, Scala tests, jars, Python tests
 	$(SBT) lint test stageJars

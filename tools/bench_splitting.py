@@ -12,27 +12,18 @@ from __future__ import annotations
 import argparse
 import statistics
 import tempfile
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import evenkeel
+from evenkeel.task_times import Execution, execute
+
 Query = Callable[[Any, str], Any]
 
 # Work per row that no optimiser can take out.
 COSTLY = "conv(substr(sha2(cast(v * 7 + 1 as string), 512), 1, 8), 16, 10)"
-
-
-@dataclass(frozen=True)
-class Run:
-    """What one execution cost; times in seconds."""
-
-    wall: float
-    cpu: float
-    longest: float
-    critical: float
-    fullest: float
 
 
 @dataclass(frozen=True)
@@ -168,44 +159,6 @@ def prepare(spark: Any, folder: Path, case: Case, column: str) -> None:
         spark.range(100_001).selectExpr("id AS k", "id * 2 AS w").createOrReplaceTempView("dim")
 
 
-def measure(spark: Any, query: Any) -> Run:
-    """Runs a query into nowhere and adds up what its stages cost."""
-    context = spark.sparkContext
-    store = context._jsc.sc().statusStore()
-    group = f"bench-{time.monotonic_ns()}"
-    context.setJobGroup(group, "bench")
-    start = time.perf_counter()
-    query.write.format("noop").mode("overwrite").save()
-    wall = time.perf_counter() - start
-    context._jsc.sc().listenerBus().waitUntilEmpty()
-    tracker = context.statusTracker()
-    stages = {
-        s for job in tracker.getJobIdsForGroup(group) for s in tracker.getJobInfo(job).stageIds
-    }
-    cpu = longest = critical = fullest = 0.0
-    most = 0
-    for stage in sorted(stages):
-        info = tracker.getStageInfo(stage)
-        if info is None or info.numCompletedTasks == 0:
-            continue
-        data = store.lastStageAttempt(stage)
-        cpu += data.executorCpuTime() / 1e9
-        tasks = store.taskList(stage, data.attemptId(), 100000)
-        times, rows = [], []
-        for i in range(tasks.size()):
-            metrics = tasks.apply(i).taskMetrics()
-            if metrics.isDefined():
-                times.append(metrics.get().executorRunTime() / 1000)
-                rows.append(metrics.get().shuffleReadMetrics().recordsRead())
-        critical += max(times, default=0)
-        longest = max(longest, max(times, default=0))
-        # The keyed work runs in the last stage that reads (nearly) all rows from an exchange.
-        if sum(rows) > 0 and 2 * sum(rows) >= most:
-            most = max(most, sum(rows))
-            fullest = max(rows) / (sum(rows) / len(rows))
-    return Run(wall, cpu, longest, critical, fullest)
-
-
 def bench(spark: Any, cases: list[Case], rounds: int, folder: Path) -> list[str]:
     """The lines of the page."""
     lines: list[str] = []
@@ -223,10 +176,10 @@ def bench(spark: Any, cases: list[Case], rounds: int, folder: Path) -> list[str]
         spark.conf.set("spark.sql.shuffle.partitions", str(case.tasks))
         for data, column in case.data.items():
             prepare(spark, folder, case, column)
-            runs: dict[str, list[Run]] = {arm: [] for arm in case.arms}
+            runs: dict[str, list[Execution]] = {arm: [] for arm in case.arms}
             for _ in range(rounds + 1):
                 for arm, query in case.arms.items():
-                    runs[arm].append(measure(spark, query(spark, "")))
+                    runs[arm].append(execute(query(spark, "")))
             plain = next(iter(case.arms))
             for arm in case.arms:
                 lines.append(row(data, arm, runs[arm][1:], runs[plain][1:]))
@@ -235,16 +188,23 @@ def bench(spark: Any, cases: list[Case], rounds: int, folder: Path) -> list[str]
     return lines
 
 
-def row(data: str, arm: str, runs: list[Run], plain: list[Run]) -> str:
+def row(data: str, arm: str, runs: list[Execution], plain: list[Execution]) -> str:
     """Medians, times also as a share of plain Spark's."""
 
-    def cell(name: str) -> str:
-        value = statistics.median(getattr(r, name) for r in runs)
-        base = statistics.median(getattr(r, name) for r in plain)
+    def cell(figure: Callable[[Execution], float]) -> str:
+        value = statistics.median(map(figure, runs))
+        base = statistics.median(map(figure, plain))
         share = "" if runs is plain or base == 0 else f" ({value / base:.2f})"
         return f"{value:.2f}{share}"
 
-    cells = [cell(name) for name in ("wall", "cpu", "longest", "critical", "fullest")]
+    figures: list[Callable[[Execution], float]] = [
+        lambda r: r.wall,
+        lambda r: r.cpu,
+        lambda r: r.longest,
+        lambda r: r.critical,
+        lambda r: r.keyed.fullest,
+    ]
+    cells = [cell(figure) for figure in figures]
     return f"| {data} | {arm} | {' | '.join(cells)} |"
 
 
@@ -258,8 +218,6 @@ def main() -> None:
     options = parser.parse_args()
     for name in ROWS:
         ROWS[name] = int(ROWS[name] * options.scale)
-    import evenkeel
-
     settings = {
         "spark.sql.adaptive.coalescePartitions.enabled": False,
         "spark.sql.autoBroadcastJoinThreshold": -1,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Puts the last `make demo` into the README: its table between the markers, its plot into docs.
+"""Puts the last `make demo-routers` into the README: table between the markers, plot into docs.
 
 .venv/bin/python tools/readme_table.py
 """
@@ -39,12 +39,12 @@ def fill(readme: str, results: list[dict[str, Any]]) -> str:
 
 
 if __name__ == "__main__":
-    demo = ROOT / "out" / "demo.json"
+    demo = ROOT / "out" / "routers.json"
     if not demo.is_file():
-        sys.exit(f"There is no {demo}. Run `make demo` first.")
+        sys.exit(f"There is no {demo}. Run `make demo-routers` first.")
     page = ROOT / "README.md"
     page.write_text(fill(page.read_text(), json.loads(demo.read_text())))
-    picture = ROOT / "docs" / "assets" / "demo.png"
+    picture = ROOT / "docs" / "assets" / "routers.png"
     picture.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(ROOT / "out" / "demo.png", picture)
+    shutil.copyfile(ROOT / "out" / "routers.png", picture)
     print(f"Filled {page} and wrote {picture}")

@@ -10,9 +10,9 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from evenkeel import demo as word_demo
+from evenkeel import demo as flights
 from evenkeel import doctor as checks
-from evenkeel import errors, installation, simulator
+from evenkeel import errors, installation, router_demo, simulator
 
 app = typer.Typer(
     help="Skew-proof keyed work for Apache Spark.",
@@ -34,6 +34,15 @@ def simulate(context: typer.Context) -> None:
 
 @app.command()
 def demo(
+    out: Annotated[Path, typer.Option(help="Folder for the data and the plot.")] = Path("out"),
+    copies: Annotated[int, typer.Option(min=1, help="How often each flight is taken.")] = 10,
+) -> None:
+    """Run a skewed join and group-by on real flights, plain and routed: tables and a plot."""
+    flights.run(screen, out=out, copies=copies)
+
+
+@app.command()
+def demo_routers(
     out: Annotated[Path, typer.Option(help="Folder for the word stream and the plot.")] = Path(
         "out"
     ),
@@ -41,7 +50,7 @@ def demo(
     rows: Annotated[int, typer.Option(min=1000, help="Words in the stream.")] = 500_000,
 ) -> None:
     """Simulate all routers on a skewed word stream: a table and a plot."""
-    word_demo.run(screen, out=out, targets=targets, rows=rows)
+    router_demo.run(screen, out=out, targets=targets, rows=rows)
 
 
 @app.command()

@@ -106,6 +106,15 @@ def java_too_old(version: int, where: str) -> EvenkeelError:
     )
 
 
+def data_not_fetched(package: str, complaint: str) -> EvenkeelError:
+    reason = complaint.splitlines()[-1] if complaint else "it gave no reason"
+    return EvenkeelError(
+        "EVENKEEL_DATA_NOT_FETCHED",
+        f"pip could not install {package}: {reason}.",
+        "Check the network and pip's index, or run `evenkeel demo-routers`, which needs neither.",
+    )
+
+
 def simulation_failed(exit_code: int) -> EvenkeelError:
     return EvenkeelError(
         "EVENKEEL_SIMULATION_FAILED",

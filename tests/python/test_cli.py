@@ -136,10 +136,20 @@ def _wait_for_java(parent: subprocess.Popen[str]) -> None:
         time.sleep(0.05)
 
 
-def test_the_demo_writes_table_plot_and_words(tmp_path: Path) -> None:
-    done = evenkeel_command("demo", "--out", str(tmp_path), "--rows", "20000", "--targets", "16")
+def test_the_router_demo_writes_table_plot_and_words(tmp_path: Path) -> None:
+    done = evenkeel_command(
+        "demo-routers", "--out", str(tmp_path), "--rows", "20000", "--targets", "16"
+    )
     assert done.returncode == 0, done.stderr
     assert "imbalance" in done.stdout
     assert "hash" in done.stdout
-    assert (tmp_path / "demo.png").stat().st_size > 10_000
+    assert (tmp_path / "routers.png").stat().st_size > 10_000
     assert (tmp_path / "words.txt.gz").exists()
+
+
+def test_the_demo_shows_hot_keys_and_both_plans_on_real_flights(tmp_path: Path) -> None:
+    done = evenkeel_command("demo", "--out", str(tmp_path), "--copies", "1")
+    assert done.returncode == 0, done.stderr
+    assert "United" in done.stdout
+    assert "fullest" in done.stdout
+    assert (tmp_path / "demo.png").stat().st_size > 10_000
