@@ -27,4 +27,6 @@ object EvenkeelConf {
   def force: Option[String] = SQLConf.get.getConf(Force)
 
   def enabled: Boolean = SQLConf.get.getConf(Enabled)
+
+  val all: Seq[ConfigEntry[_]] = Seq(Enabled, Force)
 }

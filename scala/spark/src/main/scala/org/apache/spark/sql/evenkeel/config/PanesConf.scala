@@ -41,4 +41,6 @@ object PanesConf {
   def minRowsPerPane: Double = SQLConf.get.getConf(MinRowsPerPane)
 
   def sampleRows: Int = SQLConf.get.getConf(SampleRows)
+
+  val all: Seq[ConfigEntry[_]] = Seq(Enabled, MinRowsPerPane, SampleRows)
 }

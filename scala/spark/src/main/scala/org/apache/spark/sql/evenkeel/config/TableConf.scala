@@ -33,4 +33,6 @@ object TableConf {
     .doubleConf
     .checkValue(s => s > 0 && s <= 1, "must be above 0 and at most 1")
     .createWithDefault(0.8)
+
+  val all: Seq[ConfigEntry[_]] = Seq(SampleRows, DeadlineMs, Share)
 }

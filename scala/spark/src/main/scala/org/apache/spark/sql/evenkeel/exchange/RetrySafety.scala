@@ -63,7 +63,7 @@ final case class RetryFacts(
  * scan -> project             -> routed exchange     same order               as they come
  * scan -> shuffle -> project  -> routed exchange     same rows                sorted by row
  * anything stable -> Partial  -> routed exchange     same keys, one row each  sorted by key
- * float sums, Python, LIMIT   -> routed exchange     rows change              refused
+ * float sums, Python, LIMIT   -> routed exchange     rows change              refused: a table instead
  * }}}
  */
 object RetrySafety {

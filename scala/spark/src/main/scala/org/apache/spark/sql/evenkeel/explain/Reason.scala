@@ -32,6 +32,8 @@ object Reason {
         "DISTINCT must meet equal values in one place, so rows cannot be split")
   case object NoAggregates
       extends Reason("NO_PARTIALS", "the operator's plan has no partial step to route")
+  case object OneTarget
+      extends Reason("ONE_TARGET", "with one target there is nothing to spread over")
   case object NotAsked extends Reason("NOT_ASKED", "no hint asks for it")
   case object NoOperator
       extends Reason("NO_OPERATOR", "the hint met no grouped aggregate to act on")

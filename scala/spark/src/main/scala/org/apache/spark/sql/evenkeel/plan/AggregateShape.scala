@@ -4,15 +4,25 @@ package org.apache.spark.sql.evenkeel.plan
 import org.apache.spark.sql.evenkeel.explain.Reason
 import org.apache.spark.sql.evenkeel.hint.RequestedShape
 
-/** What is known of an aggregate when its shape is chosen. */
+/**
+ * What is known of an aggregate when its shape is chosen.
+ *
+ * @param objectBuffers whether some function keeps an object that must be serialised to be shuffled, such
+ *                      as percentile, collect_set or a typed aggregator
+ * @param clusteredInput whether the rows of a key come in one partition already
+ * @param rowsPerKey from the statistics of the table, where there are any: how well map tasks can combine
+ * @param targets tasks to spread over
+ */
 final case class AggregateFacts(
     grouped: Boolean,
     streaming: Boolean,
     sessionWindow: Boolean,
     python: Boolean,
     distinct: Boolean,
-    costly: Boolean,
-    clusteredInput: Boolean)
+    objectBuffers: Boolean,
+    clusteredInput: Boolean,
+    rowsPerKey: Option[Double],
+    targets: Int)
 
 /** Where the routed exchange goes; see the shapes' plans in [[SplitAggregate]]. */
 sealed abstract class AggregateShape(val word: String)
@@ -21,11 +31,16 @@ object AggregateShape {
   case object Merge extends AggregateShape("merge")
   case object Raw extends AggregateShape("raw")
 
+  /** Below this a map task meets most keys once, and combining makes an object per row for nothing. */
+  private val FewRowsPerKey = 1.5
+
   /**
    * The shape for an aggregate, with the reason; or why it stays plain. A pure function.
    *
-   * RAW shuffles every row, so it is chosen by itself only where rows are already clustered on the key:
-   * there the map side would combine inside the hot task, which is the very thing to avoid.
+   * RAW shuffles every row, about twice the CPU of a cheap aggregate, so it is chosen by itself only where
+   * the map side does harm: where rows are clustered on the key, since map tasks would combine inside the
+   * hot one; and where buffers are objects and there is next to nothing to combine. For buffers of plain
+   * numbers combining in vain costs less than shuffling rows.
    */
   def choose(
       facts: AggregateFacts,
@@ -34,14 +49,19 @@ object AggregateShape {
     else if (facts.streaming) Left(Reason.Streaming)
     else if (facts.sessionWindow) Left(Reason.SessionWindow)
     else if (facts.python) Left(Reason.PythonAggregate)
+    else if (facts.targets < 2) Left(Reason.OneTarget)
     else
       requested match {
         case Some(RequestedShape.Raw) if facts.distinct => Left(Reason.RawDistinct)
         case Some(RequestedShape.Raw) => Right((Raw, "asked for"))
         case Some(RequestedShape.Merge) => Right((Merge, "asked for"))
-        case None if facts.distinct =>
-          Right((Merge, "DISTINCT: routed after Spark has removed duplicates"))
-        case None if facts.clusteredInput => Right((Raw, "input is clustered on the keys"))
-        case None => Right((Merge, "map tasks combine first"))
+        case None => Right(byItself(facts))
       }
+
+  private def byItself(facts: AggregateFacts): (AggregateShape, String) =
+    if (facts.distinct) (Merge, "DISTINCT: routed after Spark has removed duplicates")
+    else if (facts.clusteredInput) (Raw, "input is clustered on the keys")
+    else if (facts.objectBuffers && facts.rowsPerKey.exists(_ < FewRowsPerKey))
+      (Raw, f"map tasks would combine little: ${facts.rowsPerKey.get}%.1f rows per key")
+    else (Merge, "map tasks combine first")
 }

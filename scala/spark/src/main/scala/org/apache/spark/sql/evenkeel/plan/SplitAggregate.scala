@@ -3,9 +3,14 @@ package org.apache.spark.sql.evenkeel.plan
 
 import org.apache.spark.SparkException
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, PartialMerge}
+import org.apache.spark.sql.catalyst.expressions.aggregate.{
+  AggregateExpression,
+  PartialMerge,
+  TypedImperativeAggregate
+}
 import org.apache.spark.sql.catalyst.expressions.{
   Alias,
+  Attribute,
   AttributeSet,
   Expression,
   NamedExpression,
@@ -157,7 +162,7 @@ object SplitAggregate {
    */
   private def choose(a: Aggregate, r: RouteRequest): Either[Reason, Choice] =
     a.getTagValue(Chosen).getOrElse {
-      val choice = AggregateShape.choose(facts(a), r.shape).map { case (shape, why) =>
+      val choice = AggregateShape.choose(facts(a, r), r.shape).map { case (shape, why) =>
         Choice(shape, why, SafeRouter.choose(r, retryFacts(a, r, shape)))
       }
       a.setTagValue(Chosen, choice)
@@ -177,7 +182,7 @@ object SplitAggregate {
         AttributeSet.fromAttributeSets(a.groupingExpressions.map(_.references))),
       rows = InputReplay(a.child, a.child.outputSet))
 
-  private def facts(a: Aggregate): AggregateFacts = {
+  private def facts(a: Aggregate, r: RouteRequest): AggregateFacts = {
     val functions = a.aggregateExpressions.flatMap(_.collect { case e: AggregateExpression => e })
     AggregateFacts(
       grouped = a.groupingExpressions.nonEmpty,
@@ -188,7 +193,25 @@ object SplitAggregate {
       },
       python = functions.exists(_.aggregateFunction.isInstanceOf[PythonUDAF]),
       distinct = functions.exists(_.isDistinct),
-      costly = false,
-      clusteredInput = ClusteredInput(a.child, a.groupingExpressions))
+      objectBuffers =
+        functions.exists(_.aggregateFunction.isInstanceOf[TypedImperativeAggregate[_]]),
+      clusteredInput = ClusteredInput(a.child, a.groupingExpressions),
+      rowsPerKey = rowsPerKey(a),
+      targets = targets(r))
+  }
+
+  /** From statistics alone, where a table has them: rows over the product of its keys' distinct values. */
+  private def rowsPerKey(a: Aggregate): Option[Double] = {
+    val stats = a.child.stats
+    val distinct = a.groupingExpressions.map {
+      case key: Attribute => stats.attributeStats.get(key).flatMap(_.distinctCount)
+      case _ => None
+    }
+    stats.rowCount.filter(_ => distinct.forall(_.isDefined)).map { rows =>
+      rows.toDouble / distinct.flatten
+        .foldLeft(1.0)((all, one) => all * one.max(1).toDouble)
+        .min(rows.toDouble)
+        .max(1.0)
+    }
   }
 }

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.apache.spark.sql.evenkeel.config
+
+import java.nio.file.{Files, Path}
+
+import org.scalatest.funsuite.AnyFunSuite
+
+class ConfigReferenceSuite extends AnyFunSuite {
+  private val page = Path.of("docs/reference/configuration.md")
+
+  test("the page of settings is what the code says") {
+    if (sys.env.contains("EVENKEEL_WRITE")) Files.writeString(page, ConfigReference.markdown)
+    assert(Files.readString(page) == ConfigReference.markdown)
+  }
+}

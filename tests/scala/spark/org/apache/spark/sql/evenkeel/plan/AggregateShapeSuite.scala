@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.apache.spark.sql.evenkeel.plan
+
+import org.apache.spark.sql.evenkeel.explain.Reason
+import org.apache.spark.sql.evenkeel.hint.RequestedShape
+import org.scalatest.funsuite.AnyFunSuite
+
+class AggregateShapeSuite extends AnyFunSuite {
+  import AggregateShape.{Merge, Raw, choose}
+
+  private val plain = AggregateFacts(
+    grouped = true,
+    streaming = false,
+    sessionWindow = false,
+    python = false,
+    distinct = false,
+    objectBuffers = false,
+    clusteredInput = false,
+    rowsPerKey = None,
+    targets = 8)
+
+  private def shape(facts: AggregateFacts): AggregateShape =
+    choose(facts, None).map(_._1).toOption.get
+
+  test("map tasks combine first unless something speaks against it") {
+    assert(shape(plain) == Merge)
+    assert(shape(plain.copy(objectBuffers = true)) == Merge)
+    assert(shape(plain.copy(objectBuffers = true, rowsPerKey = Some(20))) == Merge)
+  }
+
+  test("rows that are clustered on the keys are spread before they are combined") {
+    assert(shape(plain.copy(clusteredInput = true)) == Raw)
+  }
+
+  test("objects are not made where there is nothing to combine, plain numbers are") {
+    assert(shape(plain.copy(objectBuffers = true, rowsPerKey = Some(1.1))) == Raw)
+    assert(shape(plain.copy(rowsPerKey = Some(1.1))) == Merge)
+  }
+
+  test("DISTINCT is never RAW, not even when asked for") {
+    assert(shape(plain.copy(distinct = true, clusteredInput = true)) == Merge)
+    val asked = choose(plain.copy(distinct = true), Some(RequestedShape.Raw))
+    assert(asked == Left(Reason.RawDistinct))
+  }
+
+  test("what is asked for is done") {
+    assert(choose(plain, Some(RequestedShape.Raw)) == Right((Raw, "asked for")))
+    val merge = choose(plain.copy(clusteredInput = true), Some(RequestedShape.Merge))
+    assert(merge == Right((Merge, "asked for")))
+  }
+
+  test("each refusal has its reason") {
+    assert(choose(plain.copy(grouped = false), None) == Left(Reason.NoGroupingKeys))
+    assert(choose(plain.copy(streaming = true), None) == Left(Reason.Streaming))
+    assert(choose(plain.copy(sessionWindow = true), None) == Left(Reason.SessionWindow))
+    assert(choose(plain.copy(python = true), None) == Left(Reason.PythonAggregate))
+    assert(choose(plain.copy(targets = 1), None) == Left(Reason.OneTarget))
+  }
+}
