@@ -96,7 +96,7 @@ def _fetched(folder: Path) -> Path:
 
 
 def _load(spark: SparkSession, folder: Path, copies: int) -> None:
-    reader = spark.read.option("header", True).option("inferSchema", True)
+    reader = spark.read.option("header", True).option("inferSchema", True).option("nullValue", "NA")
     flights = reader.csv(str(folder / "flights.csv")).selectExpr(
         "carrier", "tailnum", "dep_delay", "arr_delay", f"explode(sequence(1, {copies})) AS copy"
     )
