@@ -109,4 +109,18 @@ class RetryOrderSuite extends SparkSuite {
     val refused = input.limit(100).hint("route", "pkg", 4, "k")
     assert(exchanges(refused).map(_.router) == Seq("keel_table") && refused.count() == 100)
   }
+
+  test(
+    "KEEL learns in each task where rows are clustered on the keys, unless a table is insisted on") {
+    val clustered = input.repartition(3, col("k"))
+    def routers(option: String*): Seq[String] =
+      exchanges(clustered.hint("keel", Seq[Any](4, "k") ++ option: _*).groupBy("k").sum("v"))
+        .map(_.router)
+    assert(routers() == Seq("keel"))
+    assert(routers("slack=0.01") == Seq("keel_table(slack=0.01)"))
+    assert(routers("shape=merge") == Seq("keel_table"), "partial results are not clustered")
+    val unsafe = input.limit(900).repartition(3, col("k"))
+    val changing = unsafe.hint("keel", 4, "k").groupBy("k").sum("v")
+    assert(exchanges(changing).map(_.router) == Seq("keel_table"))
+  }
 }

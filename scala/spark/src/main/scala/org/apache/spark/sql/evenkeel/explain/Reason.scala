@@ -38,6 +38,11 @@ object Reason {
   case object NoOperator
       extends Reason("NO_OPERATOR", "the hint met no grouped aggregate to act on")
 
+  case object TableOfClusteredInput
+      extends Reason(
+        "TABLE_OF_CLUSTERED_INPUT",
+        "the rows are clustered on the keys, so a table from the first tasks would miss most keys")
+
   /** A router that depends on the order of rows could lose or double some when a task is run again. */
   final case class UnsafeRetry(why: String)
       extends Reason(

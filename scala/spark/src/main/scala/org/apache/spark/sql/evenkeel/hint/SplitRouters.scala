@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.apache.spark.sql.evenkeel.hint
 
-import io.evenkeel.core.keel.KeelTableKind
+import io.evenkeel.core.keel.{KeelKind, KeelTableKind}
 import io.evenkeel.core.spec.{RouterKinds, RouterSpec}
 
 /** Which routers can place rows one by one in a map task, or by a table that is frozen for all tasks. */
@@ -12,6 +12,9 @@ private[evenkeel] object SplitRouters {
 
   /** The router that makes one table for all tasks of an exchange. */
   val Table: String = KeelTableKind.name
+
+  /** The same rule, learnt in every task on its own. */
+  val Online: String = KeelKind.name
 
   def byTable(router: String): Boolean = RouterSpec.parse(router).kind.name == Table
 

@@ -44,7 +44,7 @@ object PlanRoutedRepartition extends SparkStrategy {
     rows = InputReplay(r.child, r.child.outputSet))
 
   private def routed(r: RoutedRepartition): SparkPlan = {
-    val safe = SafeRouter.choose(r.request, retryFacts(r))
+    val safe = SafeRouter.choose(r.request, ClusteredInput(r.child, r.keys), retryFacts(r))
     val exchange = RoutedExchangeExec(
       safe.router,
       r.keys.map(NormalizeFloatingNumbers.normalize),

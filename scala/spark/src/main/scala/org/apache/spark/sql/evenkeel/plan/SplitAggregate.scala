@@ -163,7 +163,9 @@ object SplitAggregate {
   private def choose(a: Aggregate, r: RouteRequest): Either[Reason, Choice] =
     a.getTagValue(Chosen).getOrElse {
       val choice = AggregateShape.choose(facts(a, r), r.shape).map { case (shape, why) =>
-        Choice(shape, why, SafeRouter.choose(r, retryFacts(a, r, shape)))
+        val clustered =
+          shape == AggregateShape.Raw && ClusteredInput(a.child, a.groupingExpressions)
+        Choice(shape, why, SafeRouter.choose(r, clustered, retryFacts(a, r, shape)))
       }
       a.setTagValue(Chosen, choice)
       choice
