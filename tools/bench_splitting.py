@@ -60,8 +60,8 @@ def grouped(aggregate: str) -> Query:
 def salted(partial: str, final: str) -> Query:
     """What users write by hand: (k, salt) first, then k."""
     return lambda spark, _: spark.sql(
-        f"SELECT k, {final} FROM (SELECT k, s, {partial} FROM (SELECT *, "
-        "cast(rand(3) * 16 as int) s FROM data) GROUP BY k, s) GROUP BY k"
+        f"SELECT k, {final} FROM (SELECT k, salt, {partial} FROM (SELECT *, "
+        "cast(rand(3) * 16 as int) salt FROM data) GROUP BY k, salt) GROUP BY k"
     )
 
 
