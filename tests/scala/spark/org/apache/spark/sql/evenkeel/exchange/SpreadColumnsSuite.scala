@@ -26,7 +26,7 @@ class SpreadColumnsSuite extends SparkSuite {
 
   /** Names of the spread columns of an exchange on top of `df`, by its key k; before and after it has run. */
   private def spread(df: DataFrame): Seq[String] = {
-    val routed = df.hint("route", "keel", 4, "k")
+    val routed = df.hint("route", "keel", 4, "k", "slack=0.01") // insists on a table
     def now: Seq[String] = {
       val text = exchanges(routed).head.stringArgs.mkString(";")
       if (text.contains("spread=map task")) Nil

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.apache.spark.sql.evenkeel.plan
 
+import java.nio.file.Files
+
 import org.apache.spark.sql.evenkeel.SparkSuite
 import org.apache.spark.sql.evenkeel.explain.{Outcome, Reason}
 import org.apache.spark.sql.execution.adaptive.QueryStageExec
@@ -160,4 +162,24 @@ class SplitAggregateSuite extends SparkSuite {
       assert(rows(whole).size == 1)
     }
   }
+
+  for (hint <- Seq("dalton", "route"))
+    test(s"a stream with the $hint hint runs as plain Spark plans it") {
+      val folder = Files.createTempDirectory("evenkeel-stream").resolve("in").toString
+      val table = spark.table("t").selectExpr("k", "v")
+      table.write.parquet(folder)
+      val rows = spark.readStream.schema(table.schema).parquet(folder)
+      val hinted = if (hint == "route") rows.hint("route", "pkg", 4, "k") else rows.hint(hint, "k")
+      val query = hinted
+        .groupBy("k")
+        .sum("v")
+        .writeStream
+        .outputMode("complete")
+        .format("memory")
+        .queryName(s"stream_$hint")
+        .start()
+      try query.processAllAvailable()
+      finally query.stop()
+      assert(this.rows(spark.table(s"stream_$hint")) == this.rows(table.groupBy("k").sum("v")))
+    }
 }
