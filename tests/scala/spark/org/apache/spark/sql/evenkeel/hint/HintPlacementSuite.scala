@@ -186,6 +186,8 @@ class HintPlacementSuite extends SparkSuite {
     assert(decisions(unneeded).map(_.outcome).contains(Outcome.Plain(Reason.BalancedInput)))
     val needed = spark.table("t").repartition(col("k")).hint("route", "keel", "k", "when=needed")
     assert(exchanges(needed).size == 1)
+    assert(rows(needed) == rows(spark.table("t")))
+    assert(exchanges(needed).size == 1, "after AQE has planned again")
   }
 
   test("a hint that meets no operator leaves a plain query and a reason") {

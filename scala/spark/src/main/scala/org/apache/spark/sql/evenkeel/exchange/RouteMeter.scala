@@ -12,7 +12,9 @@ private[exchange] final class RouteMeter(
     context: TaskContext,
     routed: RoutedRows) {
   private val sketch = new RoutingSketch(targets)
-  private var untilTimed = 1
+  // Not the first row, whose projection is still being made.
+  private var gap = RouteMeter.FirstTimed
+  private var untilTimed = gap
   private var nanos = 0L
 
   context.addTaskCompletionListener[Unit] { _ =>
@@ -32,11 +34,15 @@ private[exchange] final class RouteMeter(
 
   /** After it. */
   def end(begun: Long, keyHash: Long, target: Int): Unit = {
-    if (begun != 0) nanos += (System.nanoTime() - begun) * RouteMeter.TimedEvery
+    if (begun != 0) {
+      nanos += (System.nanoTime() - begun) * gap
+      gap = RouteMeter.TimedEvery
+    }
     sketch.add(keyHash, target)
   }
 }
 
 private object RouteMeter {
+  private val FirstTimed = 64
   private val TimedEvery = 1024
 }

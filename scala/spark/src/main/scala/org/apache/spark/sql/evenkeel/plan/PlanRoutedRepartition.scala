@@ -4,6 +4,7 @@ package org.apache.spark.sql.evenkeel.plan
 import org.apache.spark.sql.catalyst.expressions.AttributeSet
 import org.apache.spark.sql.catalyst.optimizer.NormalizeFloatingNumbers
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.evenkeel.config.EvenkeelConf
 import org.apache.spark.sql.evenkeel.exchange.{KeySplitPartitioning, RetryFacts, RoutedExchangeExec}
 import org.apache.spark.sql.evenkeel.explain.{Decision, Footnotes, Outcome, Reason}
@@ -14,22 +15,34 @@ import org.apache.spark.sql.internal.SQLConf
 /** Plans what the ROUTE hint asks for: a routed exchange, whatever stands above it. */
 object PlanRoutedRepartition extends SparkStrategy {
 
+  private val Chosen = TreeNodeTag[Either[Reason, SafeRouter]]("evenkeel.routeChoice")
+
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
     case r: RoutedRepartition =>
-      refusal(r) match {
-        case Some(reason) =>
+      choose(r) match {
+        case Left(reason) =>
           // The child's physical plan takes our place, and its link may lead to either of the two.
           Seq(r, r.child).foreach(Footnotes.add(_, decision(r, Outcome.Plain(reason))))
           planLater(r.child) :: Nil
-        case None => routed(r) :: Nil
+        case Right(safe) => routed(r, safe) :: Nil
       }
     case _ => Nil
   }
 
-  private def refusal(r: RoutedRepartition): Option[Reason] =
+  /** Chosen once: when AQE plans again, a stage that is done no longer shows what its rows are. */
+  private def choose(r: RoutedRepartition): Either[Reason, SafeRouter] =
+    r.getTagValue(Chosen).getOrElse {
+      lazy val clustered = ClusteredInput(r.child, r.keys)
+      val choice =
+        refusal(r, clustered).toLeft(SafeRouter.choose(r.request, clustered, retryFacts(r)))
+      r.setTagValue(Chosen, choice)
+      choice
+    }
+
+  private def refusal(r: RoutedRepartition, clustered: => Boolean): Option[Reason] =
     if (!EvenkeelConf.enabled) Some(Reason.Disabled)
     else if (r.isStreaming) Some(Reason.Streaming)
-    else if (r.request.place == RequestedPlace.HereIfNeeded && !ClusteredInput(r.child, r.keys))
+    else if (r.request.place == RequestedPlace.HereIfNeeded && !clustered)
       Some(Reason.BalancedInput)
     else None
 
@@ -43,8 +56,7 @@ object PlanRoutedRepartition extends SparkStrategy {
     keys = InputReplay(r.child, AttributeSet(r.keys)),
     rows = InputReplay(r.child, r.child.outputSet))
 
-  private def routed(r: RoutedRepartition): SparkPlan = {
-    val safe = SafeRouter.choose(r.request, ClusteredInput(r.child, r.keys), retryFacts(r))
+  private def routed(r: RoutedRepartition, safe: SafeRouter): SparkPlan = {
     val exchange = RoutedExchangeExec(
       safe.router,
       r.keys.map(NormalizeFloatingNumbers.normalize),
