@@ -58,7 +58,8 @@ final case class RoutedExchangeExec(
     grouping: Seq[Expression],
     shape: String,
     child: SparkPlan)
-    extends ShuffleExchangeLike {
+    extends ShuffleExchangeLike
+    with AwaitsMapStage {
 
   private lazy val writeMetrics =
     SQLShuffleWriteMetricsReporter.createShuffleWriteMetrics(sparkContext)
@@ -175,12 +176,15 @@ final case class RoutedExchangeExec(
       _checksumMismatchFullRetryEnabled = conf.shuffleChecksumMismatchFullRetryEnabled,
       checksumMismatchQueryLevelRollbackEnabled =
         conf.shuffleChecksumMismatchQueryLevelRollbackEnabled)
-    val executionId = sparkContext.getLocalProperty(SQLExecution.EXECUTION_ID_KEY)
-    RoutedStages.of(sparkContext).onCompleted(dependency.shuffleId)(report(executionId))
+    executionId = sparkContext.getLocalProperty(SQLExecution.EXECUTION_ID_KEY)
+    RoutedStages.of(sparkContext).await(dependency.shuffleId, this)
     dependency
   }
 
-  private def report(executionId: String): Unit = {
+  /** The query that runs the shuffle; another one that reuses it does not count again. */
+  @transient private var executionId: String = _
+
+  override def mapStageDone(): Unit = {
     val summary = routedRows.summary
     routing.publish(summary, executionId)
     RoutingLog.add(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.apache.spark.sql.evenkeel.exchange
 
+import java.lang.ref.WeakReference
 import java.util.concurrent.ConcurrentHashMap
 
 import org.apache.spark.SparkContext
@@ -10,24 +11,34 @@ import org.apache.spark.scheduler.{
   SparkListenerStageCompleted
 }
 
+/** An exchange that wants to know when its map stage is done. */
+private[exchange] trait AwaitsMapStage {
+  def mapStageDone(): Unit
+}
+
 /**
  * Calls an exchange back when its map stage is done.
  *
  * A listener, because without AQE nobody waits for the future of a map stage: the stage is part of a larger
- * job. One per application, added with the first routed exchange.
+ * job. One per application, added with the first routed exchange. Exchanges are held weakly: a stage that is
+ * cancelled or fails never completes, and its plan must not stay alive because of us.
  */
 private[exchange] final class RoutedStages extends SparkListener {
-  private val waiting = new ConcurrentHashMap[Int, () => Unit]()
+  private val waiting = new ConcurrentHashMap[Int, WeakReference[AwaitsMapStage]]()
 
-  def onCompleted(shuffleId: Int)(action: => Unit): Unit = {
-    waiting.put(shuffleId, () => action)
+  def await(shuffleId: Int, exchange: AwaitsMapStage): Unit = {
+    waiting.values.removeIf(_.get == null)
+    waiting.put(shuffleId, new WeakReference(exchange))
     ()
   }
 
   override def onStageCompleted(event: SparkListenerStageCompleted): Unit = {
     val stage = event.stageInfo
     if (stage.failureReason.isEmpty)
-      stage.shuffleDepId.flatMap(id => Option(waiting.remove(id))).foreach(_.apply())
+      stage.shuffleDepId
+        .flatMap(id => Option(waiting.remove(id)))
+        .flatMap(reference => Option(reference.get))
+        .foreach(_.mapStageDone())
   }
 
   override def onApplicationEnd(event: SparkListenerApplicationEnd): Unit =
