@@ -17,6 +17,7 @@ class AggregateShapeSuite extends AnyFunSuite {
     objectBuffers = false,
     keepsValues = false,
     clusteredInput = false,
+    inputPartitions = None,
     rowsPerKey = None,
     targets = 8)
 
@@ -35,9 +36,17 @@ class AggregateShapeSuite extends AnyFunSuite {
 
   test("objects are not made where there is nothing to combine, plain numbers are") {
     assert(shape(plain.copy(objectBuffers = true, rowsPerKey = Some(1.1))) == Raw)
+    assert(shape(plain.copy(rowsPerKey = Some(1.1))) == Merge)
+  }
+
+  test("values are not repacked in map tasks before they are routed") {
     assert(shape(plain.copy(objectBuffers = true, keepsValues = true)) == Raw)
     assert(shape(plain.copy(objectBuffers = true, keepsValues = true, distinct = true)) == Merge)
-    assert(shape(plain.copy(rowsPerKey = Some(1.1))) == Merge)
+  }
+
+  test("rows that one map task would combine alone are spread first") {
+    assert(shape(plain.copy(inputPartitions = Some(1))) == Raw)
+    assert(shape(plain.copy(inputPartitions = Some(2))) == Merge)
   }
 
   test("DISTINCT is never RAW, not even when asked for") {

@@ -12,6 +12,7 @@ import org.apache.spark.sql.evenkeel.hint.RequestedShape
  * @param keepsValues whether some function's buffer grows with the values it has seen, as those of collect_list
  *                    and percentile do
  * @param clusteredInput whether the rows of a key come in one partition already
+ * @param inputPartitions map tasks below, where their number is known
  * @param rowsPerKey from the statistics of the table, where there are any: how well map tasks can combine
  * @param targets tasks to spread over
  */
@@ -24,6 +25,7 @@ final case class AggregateFacts(
     objectBuffers: Boolean,
     keepsValues: Boolean,
     clusteredInput: Boolean,
+    inputPartitions: Option[Int],
     rowsPerKey: Option[Double],
     targets: Int)
 
@@ -42,7 +44,7 @@ object AggregateShape {
    *
    * RAW shuffles every row, about twice the CPU of a cheap aggregate, so it is chosen by itself only where
    * the map side does harm: where rows are clustered on the key, since map tasks would combine inside the
-   * hot one; where buffers keep the values, so that map tasks only repack them; and where buffers are objects
+   * hot one, or there is only one; where buffers keep the values, so that map tasks only repack them; and where buffers are objects
    * and there is next to nothing to combine. For buffers of plain numbers combining in vain costs less than
    * shuffling rows.
    */
@@ -65,6 +67,7 @@ object AggregateShape {
   private def byItself(facts: AggregateFacts): (AggregateShape, String) =
     if (facts.distinct) (Merge, "DISTINCT: routed after Spark has removed duplicates")
     else if (facts.clusteredInput) (Raw, "input is clustered on the keys")
+    else if (facts.inputPartitions.contains(1)) (Raw, "one map task would combine all rows")
     else if (facts.keepsValues) (Raw, "buffers keep the values, which map tasks cannot combine")
     else if (facts.objectBuffers && facts.rowsPerKey.exists(_ < FewRowsPerKey))
       (Raw, f"map tasks would combine little: ${facts.rowsPerKey.get}%.1f rows per key")

@@ -218,6 +218,7 @@ object SplitAggregate {
         case _ => false
       }),
       clusteredInput = ClusteredInput(a.child, a.groupingExpressions),
+      inputPartitions = InputPartitions(a.child),
       rowsPerKey = rowsPerKey(a),
       targets = targets(r))
   }

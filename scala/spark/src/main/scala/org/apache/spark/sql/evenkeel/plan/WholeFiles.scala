@@ -12,18 +12,27 @@ import org.apache.spark.sql.execution.datasources.{
 private[plan] object WholeFiles {
 
   /** Bytes of the largest file over those that an even share of the cores would read; none if files can be split. */
-  def ratio(plan: LogicalPlan): Option[Double] = plan match {
-    case Filter(_, child) => ratio(child)
-    case Project(_, child) => ratio(child)
+  def ratio(plan: LogicalPlan): Option[Double] = below(plan).flatMap { files =>
+    largestOverShare(files.whole, files.total, files.cores)
+  }
+
+  /** Tasks that read a single file which cannot be split; none for anything else. */
+  def count(plan: LogicalPlan): Option[Int] =
+    below(plan).filter(files => files.all == 1 && files.whole.length == 1).map(_ => 1)
+
+  private final case class Files(whole: Seq[Long], all: Int, total: Long, cores: Int)
+
+  private def below(plan: LogicalPlan): Option[Files] = plan match {
+    case Filter(_, child) => below(child)
+    case Project(_, child) => below(child)
     case LogicalRelation(files: HadoopFsRelation, _, _, _, _) =>
       files.location match {
         case index: PartitioningAwareFileIndex =>
-          val whole = index
-            .allFiles()
-            .filter(f =>
-              !files.fileFormat.isSplitable(files.sparkSession, files.options, f.getPath))
+          val all = index.allFiles()
+          val whole = all.filter(f =>
+            !files.fileFormat.isSplitable(files.sparkSession, files.options, f.getPath))
           val cores = files.sparkSession.sparkContext.defaultParallelism
-          largestOverShare(whole.map(_.getLen), index.sizeInBytes, cores)
+          Some(Files(whole.map(_.getLen), all.length, index.sizeInBytes, cores))
         case _ => None
       }
     case _ => None
