@@ -47,6 +47,18 @@ private[sql] object EvenkeelErrors {
       "nearest" -> Nearest(column, columns).fold("")(n => s" Did you mean `$n`?"),
       "columns" -> columns.mkString("`", "`, `", "`"))
 
+  /** Something that makes it unsafe to touch a stream's state: the query stops. */
+  def state(
+      condition: String,
+      cause: Option[Throwable],
+      parameters: (String, String)*): EvenkeelStateException =
+    new EvenkeelStateException(
+      condition,
+      texts.getSqlState(condition),
+      parameters.toMap,
+      s"[$condition] " + texts.getErrorMessage(condition, parameters.toMap),
+      cause.orNull)
+
   private def analysis(condition: String, parameters: (String, String)*): AnalysisException =
     new AnalysisException(
       errorClass = condition,
