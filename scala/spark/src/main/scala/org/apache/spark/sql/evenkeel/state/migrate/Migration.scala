@@ -3,6 +3,8 @@ package org.apache.spark.sql.evenkeel.state.migrate
 
 import org.apache.spark.sql.evenkeel.state.plan.SharedTable
 
+import io.evenkeel.core.table.RoutingTable
+
 /**
  * State goes from where `from` has it to where `to` wants it, in the batch that is being planned.
  *
@@ -27,10 +29,7 @@ object Migration {
    */
   def losing(from: SharedTable, to: SharedTable): Seq[Int] = {
     val (old, next) = (from.value, to.value)
-    val hosts =
-      if (old.hosts == next.hosts)
-        (0 until old.hosts).filter(h => old.targetOfHost(h) != next.targetOfHost(h)).map(old.targetOfHost)
-      else (0 until old.hosts).map(old.targetOfHost)
+    val hosts = movedHosts(old, next)
     val heavy = old.heavyKeys.toSeq.filterNot { key =>
       java.util.Arrays.equals(old.targetsOf(key), next.targetsOf(key))
     }.map(old.targetsOf(_).head)
@@ -40,5 +39,16 @@ object Migration {
       else if (raised.distinct.size == 1) (0 until old.targets).filter(_ != raised.head)
       else 0 until old.targets
     (hosts ++ heavy ++ all).distinct.sorted
+  }
+
+  // A host of the coarser table is some hosts of the finer one if their numbers divide.
+  private def movedHosts(old: RoutingTable, next: RoutingTable): Seq[Int] = {
+    val finer = math.max(old.hosts, next.hosts)
+    if (finer % math.min(old.hosts, next.hosts) != 0) 0 until old.targets
+    else
+      (0 until finer).collect {
+        case h if old.targetOfHost(h % old.hosts) != next.targetOfHost(h % next.hosts) =>
+          old.targetOfHost(h % old.hosts)
+      }.distinct
   }
 }

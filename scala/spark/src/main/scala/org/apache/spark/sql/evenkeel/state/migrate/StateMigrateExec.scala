@@ -3,12 +3,8 @@ package org.apache.spark.sql.evenkeel.state.migrate
 
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, SortOrder}
-import org.apache.spark.sql.catalyst.plans.physical.{
-  DirectShufflePartitionID,
-  Partitioning,
-  ShufflePartitionIdPassThrough
-}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, DirectShufflePartitionID, SortOrder}
+import org.apache.spark.sql.catalyst.plans.physical.{Partitioning, ShufflePartitionIdPassThrough}
 import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
 import org.apache.spark.sql.execution.metric.{
   SQLMetric,

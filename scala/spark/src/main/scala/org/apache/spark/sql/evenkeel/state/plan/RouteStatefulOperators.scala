@@ -5,8 +5,8 @@ import java.util.IdentityHashMap
 
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.expressions.DirectShufflePartitionID
 import org.apache.spark.sql.catalyst.plans.physical.{
-  DirectShufflePartitionID,
   HashPartitioning,
   ShufflePartitionIdPassThrough
 }
