@@ -72,7 +72,7 @@ private[sql] class HDFSBackedMigratingStateStoreProvider extends HDFSBackedState
       version: Long,
       uniqueId: Option[String],
       forceSnapshotOnCommit: Boolean): StateStore = readStore match {
-    case open: NotedStateStore => open
+    case open: NotedStateStore if open.id == stateStoreId => open
     case _ => getStore(version, uniqueId, forceSnapshotOnCommit, loadEmpty = false)
   }
 

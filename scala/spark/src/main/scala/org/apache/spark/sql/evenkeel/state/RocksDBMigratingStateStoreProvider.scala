@@ -77,7 +77,7 @@ class RocksDBMigratingStateStoreProvider extends RocksDBStateStoreProvider {
       version: Long,
       uniqueId: Option[String],
       forceSnapshotOnCommit: Boolean): StateStore = readStore match {
-    case open: NotedStateStore => open
+    case open: NotedStateStore if open.id == stateStoreId => open
     case _ =>
       val note = noteFor(version)
       val store =

@@ -50,9 +50,10 @@ final case class RouteStatefulOperators(session: SparkSession) extends Rule[Spar
         case None => found.stage.foreach(change(_, batch, swaps))
       }
     }
-    plan.transformDown {
+    val routed = plan.transformDown {
       case exchange: ShuffleExchangeExec if swaps.containsKey(exchange) => swaps.get(exchange)
     }
+    TransformWithStateNodes.admitted(routed, batch.provider)
   }
 
   private def refusal(found: StatefulStage.Found, batch: StreamBatch): Option[Reason] =
