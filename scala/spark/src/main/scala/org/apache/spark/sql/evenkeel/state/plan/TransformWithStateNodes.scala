@@ -84,6 +84,13 @@ private[plan] final class AdmittedTransformWithStateExec(
 
   override protected def validateStateStoreProvider(isStreaming: Boolean): Unit = ()
 
+  // Not equal to the node that it replaces: a transformation of the plan would keep that one.
+  override def canEqual(other: Any): Boolean = other.isInstanceOf[AdmittedTransformWithStateExec]
+
+  override def equals(other: Any): Boolean = canEqual(other) && super.equals(other)
+
+  override def hashCode: Int = super.hashCode
+
   override protected def withNewChildrenInternal(
       newLeft: SparkPlan,
       newRight: SparkPlan): TransformWithStateExec =
@@ -155,6 +162,13 @@ private[plan] final class AdmittedTransformWithStateInPySparkExec(
       anInitialStateSchema) {
 
   override protected def validateStateStoreProvider(isStreaming: Boolean): Unit = ()
+
+  override def canEqual(other: Any): Boolean =
+    other.isInstanceOf[AdmittedTransformWithStateInPySparkExec]
+
+  override def equals(other: Any): Boolean = canEqual(other) && super.equals(other)
+
+  override def hashCode: Int = super.hashCode
 
   override protected def withNewChildrenInternal(
       newLeft: SparkPlan,
