@@ -13,6 +13,7 @@ import org.apache.spark.sql.evenkeel.hint.{
 }
 import org.apache.spark.sql.evenkeel.plan.panes.PreAggregatePanes
 import org.apache.spark.sql.evenkeel.plan.{PlanRoutedRepartition, SplitAggregate}
+import org.apache.spark.sql.evenkeel.state.plan.RouteStatefulOperators
 import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvider}
 
 /**
@@ -41,6 +42,8 @@ final class EvenkeelExtensions extends SparkSessionExtensionsProvider {
       // 3. Sliding windows: with AQE, and without it or in streams.
       extensions.injectQueryStagePrepRule(_ => PreAggregatePanes)
       extensions.injectColumnar(_ => PreAggregatePanes.BeforeColumnar)
+      // 4. Streams: rows and state are routed by table, and state moves with it.
+      extensions.injectColumnar(RouteStatefulOperators.beforeColumnar(_))
     }
 }
 
