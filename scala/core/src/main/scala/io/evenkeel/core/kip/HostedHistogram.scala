@@ -83,7 +83,9 @@ final class HostedHistogram(
   def listed(top: Int, keep: Set[Long]): KeyHistogram = {
     val scale = if (squares == 0) 0.0 else total / squares
     val byKey = entries.groupBy(_.key)
-    val compact = byKey.filter { case (k, parts) => keep(k) || hostsOf(parts) <= HostedHistogram.MostHosts }
+    val compact = byKey.filter { case (k, parts) =>
+      keep(k) || hostsOf(parts) <= HostedHistogram.MostHosts
+    }
     val ranked = compact.view
       .mapValues(_.map(_.weight).sum)
       .toArray

@@ -137,6 +137,6 @@ object HostedSample {
   /** So many first rows are counted one by one: small batches are known exactly. */
   val ExactRows: Int = 4096
 
-  private val RowsBeforeNames = 256L
+  private val RowsBeforeNames = 1024L
   private val NamedShare = 256L
 }

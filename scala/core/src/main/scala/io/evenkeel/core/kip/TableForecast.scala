@@ -10,8 +10,7 @@ object TableForecast {
   def loads(table: RoutingTable, histogram: KeyHistogram): Array[Double] = {
     val out = new Array[Double](table.targets)
     if (histogram.total > 0) {
-      histogram.keys.indices.foreach(i =>
-        out(targetOf(table, histogram, i)) += histogram.share(i))
+      histogram.keys.indices.foreach(i => out(targetOf(table, histogram, i)) += histogram.share(i))
       val tail = HostWeights.Sampled.shares(histogram, table.hosts)
       tail.indices.foreach(h => out(table.targetOfHost(h)) += tail(h))
     }

@@ -107,7 +107,7 @@ object StreamingConf {
     .version("0.1.0")
     .doubleConf
     .checkValue(_ >= 0, "must not be negative")
-    .createWithDefault(0.15)
+    .createWithDefault(0.1)
 
   val MinIntervalBatches: ConfigEntry[Int] = SQLConf
     .buildConf("spark.evenkeel.streaming.minIntervalBatches")
