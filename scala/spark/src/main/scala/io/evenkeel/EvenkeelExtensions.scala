@@ -13,6 +13,7 @@ import org.apache.spark.sql.evenkeel.hint.{
 }
 import org.apache.spark.sql.evenkeel.plan.panes.PreAggregatePanes
 import org.apache.spark.sql.evenkeel.plan.{PlanRoutedRepartition, SplitAggregate}
+import org.apache.spark.sql.evenkeel.state.ledger.RoutingFunction
 import org.apache.spark.sql.evenkeel.state.plan.RouteStatefulOperators
 import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvider}
 
@@ -28,6 +29,7 @@ final class EvenkeelExtensions extends SparkSessionExtensionsProvider {
     if (EvenkeelExtensions.isFirst(extensions)) {
       extensions.injectFunction(VersionFunction.description)
       extensions.injectTableFunction(ReportFunction.description)
+      extensions.injectTableFunction(RoutingFunction.description)
       extensions.injectResolutionRule(_ => OfferExplain)
       // 1. A hint's text becomes a node, is checked, and moves onto its operator.
       extensions.injectHintResolutionRule(_ => ResolveRouteHints)
