@@ -6,6 +6,7 @@ import java.util.{Collections, WeakHashMap}
 import org.apache.spark.sql.evenkeel.explain.{OfferExplain, ReportFunction}
 import org.apache.spark.sql.evenkeel.hint.{
   CheckRouteHints,
+  KipHint,
   PlaceRouteHints,
   PreferCachedData,
   ResolveRouteHints,
@@ -33,8 +34,10 @@ final class EvenkeelExtensions extends SparkSessionExtensionsProvider {
       extensions.injectResolutionRule(_ => OfferExplain)
       // 1. A hint's text becomes a node, is checked, and moves onto its operator.
       extensions.injectHintResolutionRule(_ => ResolveRouteHints)
+      extensions.injectHintResolutionRule(_ => KipHint.Resolve)
       extensions.injectResolutionRule(_ => ResolveRoutedRepartition)
       extensions.injectCheckRule(_ => CheckRouteHints)
+      extensions.injectPlanNormalizationRule(_ => KipHint.Remove)
       extensions.injectPlanNormalizationRule(_ => PlaceRouteHints)
       extensions.injectPlanNormalizationRule(PreferCachedData(_))
       extensions.injectOptimizerRule(_ => PlaceRouteHints)

@@ -29,14 +29,15 @@ class SampledRoutingSuite extends SparkSuite {
   }
 
   /** Counts keys over some batches, each run with its own settings. */
-  private def count(batches: Seq[(Seq[Long], Seq[(String, String)])]): Ran = {
+  private def count(
+      batches: Seq[(Seq[Long], Seq[(String, String)])],
+      prepare: DataFrame => DataFrame = identity): Ran = {
     implicit val encoder: Encoder[Long] = Encoders.scalaLong
     val input = MemoryStream[Long](encoder, castToImpl(spark))
     val checkpoint = Files.createTempDirectory("sampled").toString
     batches.foreach { case (rows, conf) =>
       withConf(conf: _*) {
-        val query = input
-          .toDF()
+        val query = prepare(input.toDF())
           .groupBy("value")
           .count()
           .writeStream
@@ -117,6 +118,22 @@ class SampledRoutingSuite extends SparkSuite {
     assert(epochs.last.getAs[Boolean]("plain"))
     assert(ran.counts == exact(before ++ before ++ release))
     assert(new CheckpointProvider(spark, ran.checkpoint).release().changed)
+  }
+
+  test("under hint a stream moves if it has the hint, and only then") {
+    val rows = colliding(6, 15000)
+    val mode = Seq("spark.evenkeel.streaming.repartition" -> "hint")
+    assert(count(Seq(rows -> mode)).epochs.isEmpty)
+    val hinted = count(Seq(rows -> mode), _.hint("kip"))
+    assert(hinted.counts == exact(rows))
+    assert(!hinted.epochs.isEmpty)
+  }
+
+  test("the hint KIP with an argument is an error, and outside a stream changes nothing") {
+    import org.apache.spark.sql.AnalysisException
+    val wrong = intercept[AnalysisException](spark.range(3).hint("kip", 4).collect())
+    assert(wrong.getCondition == "EVENKEEL_BAD_HINT_ARGUMENT")
+    assert(spark.range(3).hint("kip").groupBy("id").count().count() == 3)
   }
 
   test("the figures of a batch tell imbalance before and after") {

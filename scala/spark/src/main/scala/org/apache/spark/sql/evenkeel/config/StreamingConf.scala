@@ -136,14 +136,6 @@ object StreamingConf {
     .checkValue(_ >= 0, "must not be negative")
     .createWithDefault(20000L)
 
-  val MaxBufferedBytes: ConfigEntry[Long] = SQLConf
-    .buildConf("spark.evenkeel.streaming.maxBufferedBytes")
-    .doc("How much state that moves in a task holds in memory before it goes to disk.")
-    .version("0.1.0")
-    .longConf
-    .checkValue(_ >= 0, "must not be negative")
-    .createWithDefault(64L << 20)
-
   val Elasticity: ConfigEntry[Boolean] = SQLConf
     .buildConf("spark.evenkeel.streaming.elasticity.enabled")
     .doc(
@@ -200,7 +192,6 @@ object StreamingConf {
     MinIntervalBatches,
     MaxMovedShare,
     MigrationNsPerRow,
-    MaxBufferedBytes,
     Elasticity,
     ElasticityThreshold,
     ElasticityStep,

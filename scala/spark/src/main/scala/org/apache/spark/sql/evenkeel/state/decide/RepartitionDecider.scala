@@ -29,6 +29,7 @@ import io.evenkeel.core.table.RoutingTable
  * Papers: 004 §3 and §4 (KIP and when to repartition).
  */
 final class RepartitionDecider(settings: RepartitionSettings) {
+  import RepartitionDecider.Next
 
   def decide(
       batch: Long,
@@ -36,40 +37,42 @@ final class RepartitionDecider(settings: RepartitionSettings) {
       current: RoutingTable,
       histogram: HostedHistogram,
       names: Map[Long, String],
-      facts: StreamFacts): Either[Reason, RoutingEpoch] = {
-    def epoch(table: RoutingTable, reason: String): RoutingEpoch =
-      RoutingEpoch(
+      facts: StreamFacts): Either[Reason, Adoption] = {
+    val next = settings.mode match {
+      case "release" => release(current, histogram)
+      case "off" => Left(Hold.Off)
+      case _ => balance(current, histogram, facts)
+    }
+    next.map { step =>
+      val epoch = RoutingEpoch(
         batch,
         operator,
-        table,
-        heavyKeys(table, histogram, names),
-        reason,
-        TableStep.share(histogram, current, table))
-
-    settings.mode match {
-      case "release" => release(current, histogram).map { case (t, why) => epoch(t, why) }
-      case "off" => Left(Hold.Off)
-      case _ => balance(current, histogram, facts).map { case (t, why) => epoch(t, why) }
+        step.table,
+        heavyKeys(step.table, histogram, names),
+        step.reason,
+        TableStep.share(histogram, current, step.table))
+      Adoption(epoch, step.isLast)
     }
   }
 
   private def release(
       current: RoutingTable,
-      histogram: HostedHistogram): Either[Reason, (RoutingTable, String)] =
+      histogram: HostedHistogram): Either[Reason, Next] =
     if (current.isPlain) Left(Hold.Released)
     else {
       val plain = RoutingTable.plain(current.targets, current.hostsPerTarget)
       val step = TableStep(current, plain, histogram, settings.maxMovedShare)
       val rest = TableStep.share(histogram, step, plain)
-      Right(
-        step -> (if (step.isPlain) "released: back to plain hashing"
-                 else f"release in steps: $rest%.3f of the state still to move"))
+      val why =
+        if (step.isPlain) "released: back to plain hashing"
+        else f"release in steps: $rest%.3f of the state still to move"
+      Right(Next(step, why, step.isPlain))
     }
 
   private def balance(
       current: RoutingTable,
       histogram: HostedHistogram,
-      facts: StreamFacts): Either[Reason, (RoutingTable, String)] = {
+      facts: StreamFacts): Either[Reason, Next] = {
     val usable = math.min(facts.usable, current.targets)
     val before = histogram.loads(current)
     val rescales = isRescaled(current, usable)
@@ -94,7 +97,7 @@ final class RepartitionDecider(settings: RepartitionSettings) {
       histogram: HostedHistogram,
       facts: StreamFacts,
       before: Double,
-      rescales: Boolean): Either[Reason, (RoutingTable, String)] = {
+      rescales: Boolean): Either[Reason, Next] = {
     val after = histogram.loads(candidate).max
     val moved = histogram.movedShare(current, candidate)
     val interval = if (facts.unfinished) 0 else settings.minIntervalBatches
@@ -110,7 +113,8 @@ final class RepartitionDecider(settings: RepartitionSettings) {
     else {
       val step = TableStep(current, candidate, histogram, settings.maxMovedShare)
       val text = f"fullest partition $before%.4f -> $after%.4f of the rows"
-      Right(step -> (if (step == candidate) text else text + ", in steps"))
+      val isLast = step == candidate
+      Right(Next(step, if (isLast) text else text + ", in steps", isLast))
     }
   }
 
@@ -127,9 +131,9 @@ final class RepartitionDecider(settings: RepartitionSettings) {
       before: Double,
       interval: Int): RepartitionPolicy = {
     val workMs = math.max(1.0, facts.batchMs.toDouble) / math.max(before, 1e-9)
-    val nsPerRow = facts.nsPerMovedRow.getOrElse(settings.migrationNsPerRow.toDouble)
+    val assumedMs = settings.migrationNsPerRow / 1e6 * facts.stateRows
     val parallel = math.max(1, math.min(facts.parallelTasks, current.targets))
-    val wholeMoveMs = nsPerRow / 1e6 * facts.stateRows / parallel
+    val wholeMoveMs = facts.wholeMoveMs.getOrElse(assumedMs) / parallel
     RepartitionPolicy(
       horizonBatches = settings.horizonBatches,
       stateBatches = 1,
@@ -187,7 +191,16 @@ final class RepartitionDecider(settings: RepartitionSettings) {
   private val MostHomes = 4
 }
 
+/**
+ * A table to adopt.
+ *
+ * @param isLast false if it is a step of a larger change, to be gone on with in the next batch
+ */
+final case class Adoption(epoch: RoutingEpoch, isLast: Boolean)
+
 private[decide] object RepartitionDecider {
+
+  private final case class Next(table: RoutingTable, reason: String, isLast: Boolean)
 
   /** The partitions that a table sends anything to. */
   def inUse(table: RoutingTable): Set[Int] =

@@ -8,6 +8,7 @@ import scala.collection.mutable
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.evenkeel.config.StreamingConf
 import org.apache.spark.sql.evenkeel.explain.Reason
+import org.apache.spark.sql.evenkeel.hint.KipHint
 import org.apache.spark.sql.evenkeel.state.ledger.{RoutingEpoch, RoutingLedger}
 import org.apache.spark.sql.evenkeel.state.migrate.MigrationMetrics
 import org.apache.spark.sql.evenkeel.state.plan.{DecideRouting, RoutingQuestion}
@@ -34,7 +35,7 @@ final class SampledRouting extends DecideRouting {
       input: SparkPlan): SparkPlan = {
     val conf = question.session.sessionState.conf
     val settings = RepartitionSettings.of(conf)
-    if (settings.mode == "off" || settings.mode == "release") input
+    if (!counts(settings.mode, question)) input
     else {
       val heavy = settings.heavyKeys(question.partitions)
       val sketch = memoryOf(question).sketches.begin(
@@ -55,19 +56,36 @@ final class SampledRouting extends DecideRouting {
     val execution = executionOf(question)
     memory.scale(execution, question, table, histogram.total.toLong)
     val facts = factsOf(question, memory, execution)
-    val answer = new RepartitionDecider(RepartitionSettings.of(conf))
-      .decide(question.batch, question.operator, table, histogram, memory.sketches.names, facts)
+    val settings = RepartitionSettings.of(conf)
+    val answer =
+      if (settings.mode == "hint" && !isHinted(question)) Left(Hold.NotHinted)
+      else
+        new RepartitionDecider(settings)
+          .decide(question.batch, question.operator, table, histogram, memory.sketches.names, facts)
     if (histogram.total > 0) {
-      val after = answer.fold(_ => table, _.table)
+      val after = answer.fold(_ => table, _.epoch.table)
       memory.forecast = Map(
         MigrationMetrics.ImbalanceBefore -> permille(histogram.loads(table)),
         MigrationMetrics.ImbalanceAfter -> permille(histogram.loads(after)))
     }
-    answer.foreach(epoch => memory.unfinished = epoch.reason.endsWith("in steps"))
-    answer
+    answer.foreach { adoption =>
+      memory.unfinished = !adoption.isLast
+      memory.movedShare = adoption.epoch.movedShare
+    }
+    answer.map(_.epoch)
   }
 
   override def figures(question: RoutingQuestion): Map[String, Long] = memoryOf(question).forecast
+
+  /** Whether tasks count keys: not where nothing could come of it. */
+  private def counts(mode: String, question: RoutingQuestion): Boolean = mode match {
+    case "auto" => true
+    case "hint" => isHinted(question)
+    case _ => false
+  }
+
+  private def isHinted(question: RoutingQuestion): Boolean =
+    executionOf(question).exists(_.analyzedPlan.exists(_.isInstanceOf[KipHint]))
 
   private def factsOf(
       question: RoutingQuestion,
@@ -77,31 +95,30 @@ final class SampledRouting extends DecideRouting {
     StreamFacts(
       batchMs = progress.fold(0L)(p => Option(p.durationMs.get("addBatch")).fold(0L)(_.longValue)),
       stateRows = progress.fold(0L)(_.stateOperators.map(_.numRowsTotal).sum),
-      nsPerMovedRow = price(question, memory),
+      wholeMoveMs = price(question, memory),
       parallelTasks = question.session.sparkContext.defaultParallelism,
       batchesSinceChange = question.lastEpoch.fold(Int.MaxValue)(e => (question.batch - e).toInt),
       unfinished = memory.unfinished,
       usable = memory.usable)
   }
 
-  /** What a moved state row cost the last time, in this run or, by the log, in an earlier one. */
+  /** What moving everything would cost by the last migration, in this run or, by the log, in an earlier one. */
   private def price(question: RoutingQuestion, memory: Memory): Option[Double] = {
-    question.lastMigration
-      .filter(_.movedRows > 0)
-      .foreach(t => memory.price = Some(t.taskMs * 1e6 / t.movedRows))
-    if (memory.price.isEmpty && !memory.hasLooked) {
+    if (!memory.hasLooked) {
       memory.hasLooked = true
-      val ledger = new RoutingLedger(
-        question.checkpoint,
-        question.operator,
-        question.session.sessionState.newHadoopConf())
-      memory.price = question.lastEpoch
-        .flatMap(ledger.moved)
-        .filter(_.movedRows > 0)
-        .map(m => m.taskMs * 1e6 / m.movedRows)
+      val conf = question.session.sessionState.newHadoopConf()
+      val ledger = new RoutingLedger(question.checkpoint, question.operator, conf)
+      ledger.inForce(question.batch).foreach { epoch =>
+        memory.movedShare = epoch.movedShare
+        memory.price = ledger.moved(epoch.batch).map(m => whole(m.taskMs, epoch.movedShare))
+      }
     }
+    question.lastMigration.foreach(t => memory.price = Some(whole(t.taskMs, memory.movedShare)))
     memory.price
   }
+
+  // A small move costs its fixed part mostly, which says little about a larger one.
+  private def whole(taskMs: Long, share: Double): Double = taskMs / math.max(share, 0.05)
 }
 
 object SampledRouting {
@@ -110,6 +127,7 @@ object SampledRouting {
     var unfinished = false
     var price: Option[Double] = None
     var hasLooked = false
+    var movedShare = 0.0
     var forecast: Map[String, Long] = Map.empty
     private var partitionScale: Option[PartitionScale] = None
 

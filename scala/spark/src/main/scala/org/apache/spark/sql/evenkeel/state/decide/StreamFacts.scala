@@ -6,7 +6,8 @@ package org.apache.spark.sql.evenkeel.state.decide
  *
  * @param batchMs how long the last batch took
  * @param stateRows rows in the state that would move
- * @param nsPerMovedRow task time per state row of this query's last migration, once there was one
+ * @param wholeMoveMs task time that moving all state would take, by this query's last migration, once there
+ *   was one. By share and not by row: how many rows a key has in the state depends on the operator.
  * @param parallelTasks how many tasks run at once
  * @param batchesSinceChange batches since the table in force was adopted; `Int.MaxValue` if none was
  * @param unfinished whether that was a step of a larger change
@@ -15,7 +16,7 @@ package org.apache.spark.sql.evenkeel.state.decide
 final case class StreamFacts(
     batchMs: Long,
     stateRows: Long,
-    nsPerMovedRow: Option[Double] = None,
+    wholeMoveMs: Option[Double] = None,
     parallelTasks: Int = 1,
     batchesSinceChange: Int = Int.MaxValue,
     unfinished: Boolean = false,
