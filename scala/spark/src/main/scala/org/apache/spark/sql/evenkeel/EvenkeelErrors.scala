@@ -20,6 +20,12 @@ private[sql] object EvenkeelErrors {
   def badTargets(hint: String, targets: Int): AnalysisException =
     analysis("EVENKEEL_BAD_TARGETS", "hint" -> hint, "targets" -> targets.toString)
 
+  def badFunctionArguments(function: String, arguments: Seq[String]): AnalysisException =
+    analysis(
+      "EVENKEEL_BAD_FUNCTION_ARGUMENTS",
+      "function" -> function,
+      "arguments" -> arguments.mkString("(", ", ", ")"))
+
   def notASplitter(hint: String, router: String, valid: Seq[String]): AnalysisException =
     analysis(
       "EVENKEEL_NOT_A_SPLITTER",

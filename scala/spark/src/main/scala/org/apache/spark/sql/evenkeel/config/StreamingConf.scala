@@ -107,7 +107,7 @@ object StreamingConf {
     .version("0.1.0")
     .doubleConf
     .checkValue(_ >= 0, "must not be negative")
-    .createWithDefault(0.15)
+    .createWithDefault(0.1)
 
   val MinIntervalBatches: ConfigEntry[Int] = SQLConf
     .buildConf("spark.evenkeel.streaming.minIntervalBatches")
@@ -135,14 +135,6 @@ object StreamingConf {
     .longConf
     .checkValue(_ >= 0, "must not be negative")
     .createWithDefault(20000L)
-
-  val MaxBufferedBytes: ConfigEntry[Long] = SQLConf
-    .buildConf("spark.evenkeel.streaming.maxBufferedBytes")
-    .doc("How much state that moves in a task holds in memory before it goes to disk.")
-    .version("0.1.0")
-    .longConf
-    .checkValue(_ >= 0, "must not be negative")
-    .createWithDefault(64L << 20)
 
   val Elasticity: ConfigEntry[Boolean] = SQLConf
     .buildConf("spark.evenkeel.streaming.elasticity.enabled")
@@ -200,7 +192,6 @@ object StreamingConf {
     MinIntervalBatches,
     MaxMovedShare,
     MigrationNsPerRow,
-    MaxBufferedBytes,
     Elasticity,
     ElasticityThreshold,
     ElasticityStep,
