@@ -7,6 +7,7 @@ import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.evenkeel.explain.Reason
+import org.apache.spark.sql.evenkeel.state.decide.SampledRouting
 import org.apache.spark.sql.evenkeel.state.ledger.RoutingEpoch
 import org.apache.spark.sql.evenkeel.state.migrate.MigrationTally
 import org.apache.spark.sql.execution.SparkPlan
@@ -63,7 +64,7 @@ object DecideRouting {
 
   def of(session: SparkSession): DecideRouting =
     session.sessionState.conf.getConfString(DeciderKey, "") match {
-      case "" => KeepRouting
+      case "" => new SampledRouting
       case name => Utils.classForName[DecideRouting](name).getConstructor().newInstance()
     }
 }
