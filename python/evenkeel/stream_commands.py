@@ -36,11 +36,12 @@ def show_routing(screen: Console, checkpoint: str, *, as_json: bool) -> None:
 
 
 def _epochs(checkpoint: str) -> list[Row]:
+    from py4j.protocol import Py4JJavaError
     from pyspark.errors import PySparkException
 
     try:
         return streaming.routing(_session(), checkpoint).collect()
-    except PySparkException as error:
+    except (PySparkException, Py4JJavaError) as error:
         told = re.search(r"\[(EVENKEEL_[A-Z_]+)\] ([^\n]+)", str(error))
         if told is None:
             raise

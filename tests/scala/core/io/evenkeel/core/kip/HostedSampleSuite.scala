@@ -60,6 +60,16 @@ class HostedSampleSuite extends AnyFunSuite {
     }
   }
 
+  test("the n-th smallest is what sorting says, with many equal values too") {
+    (1L to 200L).foreach { seed =>
+      val random = new SplitMix64(seed)
+      val values = Array.fill(1 + random.nextInt(300))(random.nextInt(20).toLong)
+      val n = random.nextInt(values.length)
+      val sorted = values.sorted
+      assert(Selection.nth(values.clone(), values.length, n) == sorted(n), s"seed $seed")
+    }
+  }
+
   test("a heavy key asks for its name once, a light one never") {
     val sample = new HostedSample(8, 64, every = 1, seed = 1)
     var asked = Vector.empty[Long]

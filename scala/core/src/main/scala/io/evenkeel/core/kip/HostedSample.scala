@@ -17,15 +17,20 @@ import io.evenkeel.core.{Hashing, SplitMix64}
  * while (rows) if (sample.due()) sample.count(keyHash, hostHash)
  * }}}
  *
- * Memory: 28 bytes per slot of a table of `2 * capacity` slots, and 8 per host.
+ * Memory: 42 bytes per slot of a table of `2 * capacity` slots, and 8 per host.
  */
 final class HostedSample(hosts: Int, capacity: Int, every: Int, seed: Long) {
   require(hosts >= 1 && capacity >= 2 && every >= 1, s"$hosts hosts, $capacity pairs, every $every")
   private val mask = Integer.highestOneBit(2 * capacity - 1) * 2 - 1
-  private val keys = new Array[Long](mask + 1)
-  private val hostOf = new Array[Int](mask + 1)
-  private val counts = new Array[Long](mask + 1)
-  private val named = new Array[Boolean](mask + 1)
+  private var keys = new Array[Long](mask + 1)
+  private var hostOf = new Array[Int](mask + 1)
+  private var counts = new Array[Long](mask + 1)
+  private var named = new Array[Boolean](mask + 1)
+  // What is left after the table was full is put into these, which then change places with those above.
+  private var spareKeys = new Array[Long](mask + 1)
+  private var spareHosts = new Array[Int](mask + 1)
+  private var spareCounts = new Array[Long](mask + 1)
+  private var spareNamed = new Array[Boolean](mask + 1)
   private val scratch = new Array[Long](capacity)
   private val hostTotals = new Array[Long](hosts)
   private val random = new SplitMix64(Hashing.mix(seed))
@@ -111,24 +116,34 @@ final class HostedSample(hosts: Int, capacity: Int, every: Int, seed: Long) {
       }
       s += 1
     }
-    Arrays.sort(scratch, 0, n)
-    val off = scratch(n / 2)
-    val (oldKeys, oldHosts, oldCounts, oldNamed) =
-      (keys.clone(), hostOf.clone(), counts.clone(), named.clone())
+    val off = Selection.nth(scratch, n, n / 2)
+    swap()
     Arrays.fill(counts, 0L)
     used = 0
     s = 0
     while (s <= mask) {
-      if (oldCounts(s) > off) {
-        val at = find(oldKeys(s), oldHosts(s))
-        keys(at) = oldKeys(s)
-        hostOf(at) = oldHosts(s)
-        counts(at) = oldCounts(s) - off
-        named(at) = oldNamed(s)
+      if (spareCounts(s) > off) {
+        val at = find(spareKeys(s), spareHosts(s))
+        keys(at) = spareKeys(s)
+        hostOf(at) = spareHosts(s)
+        counts(at) = spareCounts(s) - off
+        named(at) = spareNamed(s)
         used += 1
       }
       s += 1
     }
+  }
+
+  private def swap(): Unit = {
+    val (k, h, c, n) = (keys, hostOf, counts, named)
+    keys = spareKeys
+    hostOf = spareHosts
+    counts = spareCounts
+    named = spareNamed
+    spareKeys = k
+    spareHosts = h
+    spareCounts = c
+    spareNamed = n
   }
 }
 
