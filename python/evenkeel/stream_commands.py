@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
 
-from evenkeel import spark_session, streaming
+from evenkeel import errors, spark_session, streaming
 
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession
@@ -19,7 +20,7 @@ _SHOWN_KEYS = 5
 
 def show_routing(screen: Console, checkpoint: str, *, as_json: bool) -> None:
     """Prints the routing log, an epoch a line."""
-    epochs = streaming.routing(_session(), checkpoint).collect()
+    epochs = _epochs(checkpoint)
     if as_json:
         for epoch in epochs:
             screen.print(json.dumps(epoch.asDict(recursive=True)), soft_wrap=True, highlight=False)
@@ -32,6 +33,18 @@ def show_routing(screen: Console, checkpoint: str, *, as_json: bool) -> None:
         for epoch in epochs:
             table.add_row(*_cells(epoch))
         screen.print(table)
+
+
+def _epochs(checkpoint: str) -> list[Row]:
+    from pyspark.errors import PySparkException
+
+    try:
+        return streaming.routing(_session(), checkpoint).collect()
+    except PySparkException as error:
+        told = re.search(r"\[(EVENKEEL_[A-Z_]+)\] ([^\n]+)", str(error))
+        if told is None:
+            raise
+        raise errors.EvenkeelError.told(told[1], told[2]) from None
 
 
 def change(screen: Console, command: str, checkpoint: str, *, settle_seconds: float) -> None:

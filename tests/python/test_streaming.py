@@ -134,8 +134,11 @@ def test_a_plain_checkpoint_is_adopted_and_released_from_the_command_line(tmp_pa
     assert run_stream(tmp_path, "plain", "more") == f"{thrice}\n"
 
 
-def test_a_refusal_is_one_sentence_and_exit_code_2(tmp_path: Path) -> None:
-    done = evenkeel_command("adopt", str(tmp_path), "--settle", "0")
+@pytest.mark.parametrize("command", [("adopt", "--settle", "0"), ("routing",)])
+def test_a_refusal_is_one_sentence_and_exit_code_2(
+    command: tuple[str, ...], tmp_path: Path
+) -> None:
+    done = evenkeel_command(*command, str(tmp_path))
     assert done.returncode == 2
     assert "Give the query's checkpointLocation." in done.stderr
     assert "Traceback" not in done.stderr

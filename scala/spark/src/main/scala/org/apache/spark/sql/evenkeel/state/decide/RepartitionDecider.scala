@@ -81,7 +81,7 @@ final class RepartitionDecider(settings: RepartitionSettings) {
     val top = if (keys.size == 0) 0.0 else keys.share(0)
     val best = math.max(1.0 / usable, top)
     val wanted = math.max(settings.minSampledRows, RowsPerPartition * usable)
-    if (histogram.effectiveRows < wanted)
+    if (!rescales && histogram.effectiveRows < wanted)
       Left(Hold.TooFewRows(histogram.effectiveRows.toLong, wanted))
     else if (!rescales && before.max <= best + tolerance(best, usable, histogram))
       Left(Hold.Balanced(before.max, best))
@@ -100,7 +100,7 @@ final class RepartitionDecider(settings: RepartitionSettings) {
       before: Double,
       rescales: Boolean): Either[Reason, Next] = {
     val after = histogram.loads(candidate).max
-    val moved = histogram.movedShare(current, candidate)
+    val moved = TableStep.share(histogram, current, candidate)
     val interval = if (facts.unfinished) 0 else settings.minIntervalBatches
     val decision = policy(current, facts, before, interval)
       .decide(current, candidate, before, after, moved, facts.batchesSinceChange)

@@ -54,7 +54,7 @@ final class SampledRouting extends DecideRouting {
     val table = current(question, conf)
     val histogram = memory.sketches.before(question.batch)
     val execution = executionOf(question)
-    memory.scale(execution, question, table, histogram.total.toLong)
+    memory.scale(execution, question, table)
     val facts = factsOf(question, memory, execution)
     val settings = RepartitionSettings.of(conf)
     val answer =
@@ -137,8 +137,7 @@ object SampledRouting {
     def scale(
         execution: Option[StreamExecution],
         question: RoutingQuestion,
-        table: RoutingTable,
-        rows: Long): Unit = {
+        table: RoutingTable): Unit = {
       val conf = question.session.sessionState.conf
       val interval = execution.map(_.trigger).collect {
         case t: ProcessingTimeTrigger if t.intervalMs > 0 => t.intervalMs
@@ -148,7 +147,8 @@ object SampledRouting {
       else
         for (ms <- interval; last <- progress if last.batchId == question.batch - 1) {
           val scale = partitionScale.getOrElse(startScale(conf, table))
-          val seen = Elasticity.Observation(last.batchDuration, ms, rows, last.numInputRows)
+          val keys = last.stateOperators.map(_.numRowsUpdated).sum
+          val seen = Elasticity.Observation(last.batchDuration, ms, last.numInputRows, keys)
           partitionScale = Some(scale.next(seen))
         }
     }

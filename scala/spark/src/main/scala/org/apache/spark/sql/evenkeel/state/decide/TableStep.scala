@@ -13,8 +13,7 @@ import io.evenkeel.core.table.RoutingTable
  * {{{
  * keys a .2 and b .1 and host 5 (.05) are to move, at most .25: a, then host 5; b waits for the next step
  * }}}
- * The heaviest part comes first, and goes alone if it exceeds the limit by itself: a key cannot be split. With
- * nothing counted, hosts weigh the same and keys nothing.
+ * The heaviest part comes first, and goes alone if it exceeds the limit by itself: a key cannot be split.
  */
 private[decide] object TableStep {
 
@@ -42,39 +41,53 @@ private[decide] object TableStep {
       table
     }
 
-  /** Share of the state that moves; hosts alike if nothing was counted. */
+  /** Share of the state that moves, as far as it can be told. */
   def share(histogram: HostedHistogram, from: RoutingTable, to: RoutingTable): Double =
-    if (histogram.total > 0) histogram.movedShare(from, to)
-    else
-      (0 until from.hosts)
-        .count(h => from.targetOfHost(h) != to.targetOfHost(h))
-        .toDouble / from.hosts
+    parts(from, to, histogram).map(_.weight).sum
 
   private final case class Part(weight: Double, key: Option[Long], host: Option[Int])
 
   private def parts(from: RoutingTable, to: RoutingTable, histogram: HostedHistogram): Seq[Part] = {
-    val listed = (from.heavyKeys ++ to.heavyKeys).distinct
-    val perKey = histogram.entries.groupBy(_.key)
-    val keys = listed.toSeq
+    val listed = (from.heavyKeys ++ to.heavyKeys).toSet
+    (keys(listed, from, to, histogram) ++ hosts(listed, from, to, histogram)).sortBy(-_.weight)
+  }
+
+  /** Keys that are listed where they are already weigh nothing and come along. */
+  private def keys(
+      listed: Set[Long],
+      from: RoutingTable,
+      to: RoutingTable,
+      histogram: HostedHistogram): Seq[Part] = {
+    val perKey = histogram.entries.filter(e => listed(e.key)).groupBy(_.key)
+    listed.toSeq.sorted
       .filter(k => from.targetsOf(k).toSeq != to.targetsOf(k).toSeq)
       .map { k =>
-        val moving = perKey.getOrElse(k, Array.empty).filter { e =>
-          from.lookup(k, e.host, 0) != to.lookup(k, e.host, 0)
-        }
+        val moving = perKey
+          .getOrElse(k, Array.empty)
+          .filter(e => from.lookup(k, e.host, 0) != to.lookup(k, e.host, 0))
         Part(moving.map(_.weight).sum / math.max(histogram.total, 1e-300), Some(k), None)
       }
-    val isListed = listed.toSet
+  }
+
+  /**
+   * Hosts weigh by what was counted and by their number, half each: a host whose keys are quiet now may hold
+   * as much state as any other.
+   */
+  private def hosts(
+      listed: Set[Long],
+      from: RoutingTable,
+      to: RoutingTable,
+      histogram: HostedHistogram): Seq[Part] = {
     val ofListed = new Array[Double](from.hosts)
-    histogram.entries.foreach(e => if (isListed(e.key)) ofListed(e.host) += e.weight)
-    val hosts = (0 until from.hosts)
+    histogram.entries.foreach(e => if (listed(e.key)) ofListed(e.host) += e.weight)
+    val alike = 1.0 / from.hosts
+    (0 until from.hosts)
       .filter(h => from.targetOfHost(h) != to.targetOfHost(h))
       .map { h =>
-        val weight =
-          if (histogram.total > 0) (histogram.hostTotals(h) - ofListed(h)) / histogram.total
-          else 1.0 / from.hosts
-        Part(math.max(0.0, weight), None, Some(h))
+        val counted =
+          if (histogram.total == 0) alike
+          else math.max(0.0, histogram.hostTotals(h) - ofListed(h)) / histogram.total
+        Part((counted + alike) / 2, None, Some(h))
       }
-    // Keys that are listed where they are already weigh nothing and come along.
-    (keys ++ hosts).sortBy(-_.weight)
   }
 }

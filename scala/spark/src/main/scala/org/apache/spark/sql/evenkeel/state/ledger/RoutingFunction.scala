@@ -9,6 +9,8 @@ import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan}
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.evenkeel.EvenkeelErrors
+import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager
+import org.apache.spark.sql.execution.streaming.runtime.StreamingCheckpointConstants
 import org.apache.spark.sql.execution.streaming.utils.StreamingUtils
 import org.apache.spark.sql.types.StructType
 
@@ -50,6 +52,10 @@ object RoutingFunction {
   private def rows(location: String): Seq[Row] = {
     val conf = SparkSession.active.sessionState.newHadoopConf()
     val checkpoint = new Path(StreamingUtils.resolvedCheckpointLocation(conf, location))
+    val files = CheckpointFileManager.create(checkpoint, conf)
+    val offsets = new Path(checkpoint, StreamingCheckpointConstants.DIR_NAME_OFFSETS)
+    if (!files.exists(offsets) && !files.exists(RoutingLedger.root(checkpoint)))
+      throw EvenkeelErrors.state("EVENKEEL_NO_CHECKPOINT", None, "checkpoint" -> checkpoint.toString)
     RoutingLedger.operators(checkpoint, conf).flatMap { operator =>
       val ledger = new RoutingLedger(checkpoint, operator, conf)
       ledger.all.map(epoch => row(epoch, ledger.moved(epoch.batch)))
