@@ -11,7 +11,7 @@ JAR_SOURCES := build.sbt pyproject.toml project/build.properties project/plugins
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo demo-routers test test-scala test-python lint lint-python fmt bench \
-  bench-splitting bench-aggregator bench-panes bench-table soak paper build wheel docs clean distclean
+  bench-all bench-splitting bench-aggregator bench-panes bench-table soak paper build wheel docs clean distclean
 .DELETE_ON_ERROR:
 
 help: ## List these targets
@@ -58,6 +58,8 @@ bench: setup ## Run the JMH benchmarks and write docs/benchmarks/core.md (about 
 
 soak: setup ## Thousands of random queries, routed and plain (hours; EVENKEEL_SEED, EVENKEEL_QUERIES)
 	EVENKEEL_QUERIES=$${EVENKEEL_QUERIES:-2000} $(SBT) "spark/testOnly *DifferentialSuite"
+
+bench-all: bench bench-splitting bench-aggregator bench-panes bench-table ## All benchmarks, one after the other (hours)
 
 bench-splitting: build ## Measure key splitting and write docs/benchmarks/splitting.md (30 minutes)
 	$(PY) tools/bench_splitting.py docs/benchmarks/splitting.md $(BENCH)

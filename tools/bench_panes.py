@@ -13,16 +13,15 @@ from __future__ import annotations
 import argparse
 import statistics
 import tempfile
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
 import evenkeel
+from evenkeel.task_times import Execution, execute
 
 WINDOW, SLIDE = "60 minutes", "1 minute"
 OVERLAP = 60
@@ -37,14 +36,6 @@ class Case:
     rows: int
     key: str
     minute: str
-
-
-@dataclass(frozen=True)
-class Run:
-    """Seconds of one query."""
-
-    wall: float
-    cpu: float
 
 
 def cases(rows: int, scattered_rows: int) -> list[Case]:
@@ -92,55 +83,34 @@ def by_hand(events: DataFrame) -> DataFrame:
     return minutes.groupBy(sf.window("ts", WINDOW, SLIDE), "k").agg(sf.sum("n"), sf.sum("s"))
 
 
-def measure(spark: SparkSession, query: Callable[[], DataFrame]) -> Run:
-    """Runs a query into a sink that drops the rows."""
-    group = f"bench-{time.monotonic_ns()}"
-    spark.sparkContext.setJobGroup(group, group)
-    begin = time.perf_counter()
-    query().write.format("noop").mode("overwrite").save()
-    wall = time.perf_counter() - begin
-    return Run(wall, cpu_seconds(spark, group))
-
-
-def cpu_seconds(spark: SparkSession, group: str) -> float:
-    """CPU of all tasks of a job group."""
-    context: Any = spark.sparkContext._jsc.sc()
-    context.listenerBus().waitUntilEmpty()
-    store = context.statusStore()
-    tracker = spark.sparkContext.statusTracker()
-    stages = {
-        stage
-        for job in tracker.getJobIdsForGroup(group)
-        if (info := tracker.getJobInfo(job)) is not None
-        for stage in info.stageIds
-    }
-    return sum(float(store.lastStageAttempt(s).executorCpuTime()) for s in stages) / 1e9
-
-
-def compare(spark: SparkSession, case: Case, path: str, rounds: int) -> dict[str, Run]:
-    """Medians of all arms, which take turns."""
+def compare(
+    spark: SparkSession, case: Case, path: str, rounds: int
+) -> dict[str, tuple[float, float]]:
+    """Medians of wall and CPU seconds of all arms, which take turns."""
     events = spark.read.parquet(path)
     arms: dict[str, tuple[str, Callable[[], DataFrame]]] = {
         "plain": ("false", lambda: sliding(events)),
         "panes": ("true", lambda: sliding(events)),
         "by hand": ("false", lambda: by_hand(events)),
     }
-    runs: dict[str, list[Run]] = {name: [] for name in arms}
+    runs: dict[str, list[Execution]] = {name: [] for name in arms}
     for number in range(rounds + 1):
         for name, (panes, query) in arms.items():
             spark.conf.set(PANES, panes)
-            run = measure(spark, query)
+            run = execute(query())
             print(f"  {case.name}, {name}: {run.wall:.1f} s, CPU {run.cpu:.1f} s", flush=True)
             # The first round warms up the JVM.
             if number > 0 or rounds == 0:
                 runs[name].append(run)
     return {
-        name: Run(statistics.median(r.wall for r in done), statistics.median(r.cpu for r in done))
+        name: (statistics.median(r.wall for r in done), statistics.median(r.cpu for r in done))
         for name, done in runs.items()
     }
 
 
-def table(results: list[tuple[Case, dict[str, Run]]], rounds: int, tasks: int) -> str:
+def table(
+    results: list[tuple[Case, dict[str, tuple[float, float]]]], rounds: int, tasks: int
+) -> str:
     """The page of figures."""
     lines = [
         "# Sliding windows",
@@ -156,12 +126,11 @@ def table(results: list[tuple[Case, dict[str, Run]]], rounds: int, tasks: int) -
         "|---|---|---|---|---|---|---|",
     ]
     for case, arms in results:
-        plain = arms["plain"]
-        for name, run in arms.items():
+        plain_wall, plain_cpu = arms["plain"]
+        for name, (wall, cpu) in arms.items():
             lines.append(
                 f"| {case.name} | {case.rows:,} | {name} "
-                f"| {run.wall:.1f} | {run.wall / plain.wall:.2f} "
-                f"| {run.cpu:.1f} | {run.cpu / plain.cpu:.2f} |"
+                f"| {wall:.1f} | {wall / plain_wall:.2f} | {cpu:.1f} | {cpu / plain_cpu:.2f} |"
             )
     return "\n".join(lines) + "\n"
 
@@ -187,6 +156,7 @@ def main() -> None:
         conf={
             "spark.driver.memory": "6g",
             "spark.ui.enabled": "false",
+            "spark.ui.showConsoleProgress": "false",
             "spark.sql.shuffle.partitions": 16,
             "spark.sql.adaptive.coalescePartitions.enabled": "false",
             "spark.sql.files.maxPartitionBytes": "1g",

@@ -13,7 +13,7 @@ import org.apache.spark.sql.evenkeel.hint.{
   ResolveRoutedRepartition
 }
 import org.apache.spark.sql.evenkeel.plan.panes.PreAggregatePanes
-import org.apache.spark.sql.evenkeel.plan.{PlanRoutedRepartition, SplitAggregate}
+import org.apache.spark.sql.evenkeel.plan.{DropIdleExchange, PlanRoutedRepartition, SplitAggregate}
 import org.apache.spark.sql.evenkeel.state.ledger.RoutingFunction
 import org.apache.spark.sql.evenkeel.state.plan.RouteStatefulOperators
 import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvider}
@@ -44,6 +44,7 @@ final class EvenkeelExtensions extends SparkSessionExtensionsProvider {
       // 2. The operator is planned around a routed exchange.
       extensions.injectPlannerStrategy(SplitAggregate(_))
       extensions.injectPlannerStrategy(_ => PlanRoutedRepartition)
+      extensions.injectQueryStagePrepRule(_ => DropIdleExchange)
       // 3. Sliding windows: with AQE, and without it or in streams.
       extensions.injectQueryStagePrepRule(_ => PreAggregatePanes)
       extensions.injectColumnar(_ => PreAggregatePanes.BeforeColumnar)

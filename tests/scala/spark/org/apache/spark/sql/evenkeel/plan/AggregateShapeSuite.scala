@@ -15,6 +15,7 @@ class AggregateShapeSuite extends AnyFunSuite {
     python = false,
     distinct = false,
     objectBuffers = false,
+    keepsValues = false,
     clusteredInput = false,
     rowsPerKey = None,
     targets = 8)
@@ -34,6 +35,8 @@ class AggregateShapeSuite extends AnyFunSuite {
 
   test("objects are not made where there is nothing to combine, plain numbers are") {
     assert(shape(plain.copy(objectBuffers = true, rowsPerKey = Some(1.1))) == Raw)
+    assert(shape(plain.copy(objectBuffers = true, keepsValues = true)) == Raw)
+    assert(shape(plain.copy(objectBuffers = true, keepsValues = true, distinct = true)) == Merge)
     assert(shape(plain.copy(rowsPerKey = Some(1.1))) == Merge)
   }
 

@@ -3,6 +3,7 @@ package org.apache.spark.sql.evenkeel.state.decide
 
 import org.apache.spark.sql.evenkeel.explain.Reason
 import org.apache.spark.sql.evenkeel.state.ledger.RoutingEpoch
+import org.apache.spark.sql.evenkeel.state.sample.KeyName
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.evenkeel.core.kip.{HostedHistogram, HostedMemory, HostedSample}
@@ -221,7 +222,7 @@ class RepartitionDeciderSuite extends AnyFunSuite {
         0,
         table,
         memory.histogram,
-        Map(name(1) -> "key 1"),
+        Map(name(1) -> KeyName("key 1", Nil)),
         known.copy(batchesSinceChange = since, unfinished = unfinished))
       answer.fold(lastHold = _, adopt)
       answer.map(_.epoch)

@@ -24,8 +24,9 @@ class CrashSuite extends StreamSuite {
       left.join(right.toDF("k2", "v2", "ts2"), expr("k = k2 AND ts2 BETWEEN ts AND ts + INTERVAL 5 seconds"), "left_outer"),
     joinSides = Seq("left", "right"))
 
-  /** Input batch 3 is batch 3 of the aggregate; with late batches without data a join's is a later one. */
+  /** Every batch from the third on adopts a table, so that the crash meets a migration for sure. */
   private val crashBefore = 3
+  private val adoptions = 3L to 20L
 
   private def crashed(
       query: StreamCase,
@@ -58,14 +59,14 @@ class CrashSuite extends StreamSuite {
 
   for (backend <- Backend.two; step <- Step.all)
     test(s"an aggregate that fails at ${step.name} loses nothing, ${backend.name}") {
-      val ours = crashed(aggregate, moving(backend, Seq(2, 3, 5)), step, partition = 1, times = 1)
+      val ours = crashed(aggregate, moving(backend, adoptions), step, partition = 1, times = 1)
       assertSame(ours, plain(aggregate))
       withConf(backend.settings.toSeq: _*)(assertPlaced(aggregate, ours))
     }
 
   for (backend <- Seq(Backend.rocksDB); step <- Seq(Step.AfterRoutingFile, Step.Applying, Step.Committed))
     test(s"an aggregate that fails twice at ${step.name} loses nothing, ${backend.name}") {
-      val ours = crashed(aggregate, moving(backend, Seq(2, 3, 5)), step, partition = -1, times = 2)
+      val ours = crashed(aggregate, moving(backend, adoptions), step, partition = -1, times = 2)
       assertSame(ours, plain(aggregate))
       withConf(backend.settings.toSeq: _*)(assertPlaced(aggregate, ours))
     }
@@ -73,8 +74,7 @@ class CrashSuite extends StreamSuite {
   for (backend <- Seq(Backend.rocksDBs(1));
     step <- Seq(Step.AfterRoutingFile, Step.Scanning, Step.Applying, Step.Committed))
     test(s"a join that fails at ${step.name} loses nothing, ${backend.name}") {
-      // Every batch from the third on may adopt, so that the crash meets a migration for sure.
-      val ours = crashed(join, moving(backend, 3L to 20L), step, partition = 1, times = 1)
+      val ours = crashed(join, moving(backend, adoptions), step, partition = 1, times = 1)
       assertSame(ours, plain(join))
       withConf(backend.settings.toSeq: _*)(assertPlaced(join, ours))
     }

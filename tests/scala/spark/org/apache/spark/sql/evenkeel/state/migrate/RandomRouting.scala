@@ -3,11 +3,13 @@ package org.apache.spark.sql.evenkeel.state.migrate
 
 import scala.util.Random
 
-import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Expression, UnsafeProjection}
 import org.apache.spark.sql.evenkeel.explain.Reason
-import org.apache.spark.sql.evenkeel.state.ledger.RoutingEpoch
+import org.apache.spark.sql.evenkeel.state.ledger.{HeavyKey, RoutingEpoch}
 import org.apache.spark.sql.evenkeel.state.plan.{DecideRouting, RoutingQuestion}
 import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.types.{DataType, IntegerType}
 
 import io.evenkeel.core.table.RoutingTable
 
@@ -26,13 +28,15 @@ final class RandomRouting extends DecideRouting {
 
   override def decide(question: RoutingQuestion): Either[Reason, RoutingEpoch] = {
     val at = numbers(question, AdoptAt)
+    val heavy = numbers(question, Heavy)
+    val rows = numbers(question, KnownKeys)
     if (at.contains(question.batch))
       Right(
         RoutingEpoch(
           question.batch,
           question.operator,
-          table(question.batch, question.partitions, numbers(question, Heavy)),
-          Nil,
+          table(question.batch, question.partitions, heavy, rows.isEmpty),
+          heavy.zip(rows).map { case (hash, key) => HeavyKey(hash, key.toString, 0.1, row(key)) },
           "a test wants it",
           0.5))
     else Left(NotNow)
@@ -47,13 +51,23 @@ object RandomRouting {
 
   case object NotNow extends Reason("NOT_NOW", "the test has another batch in mind")
 
-  def table(batch: Long, partitions: Int, heavy: Seq[Long]): RoutingTable = {
+  /** Integer keys, in the order of their hashes, whose columns are known; then hosts stay. */
+  val KnownKeys = "spark.evenkeel.test.knownKeys"
+
+  private def table(
+      batch: Long,
+      partitions: Int,
+      heavy: Seq[Long],
+      hostsMove: Boolean): RoutingTable = {
     val random = new Random(batch)
     val hosts = Array.tabulate(partitions * 4) { h =>
-      if (random.nextBoolean()) h % partitions else random.nextInt(partitions)
+      if (!hostsMove || random.nextBoolean()) h % partitions else random.nextInt(partitions)
     }
     RoutingTable(hosts, partitions, heavy.map(_ -> Array(random.nextInt(partitions))))
   }
+
+  private def row(key: Long): Seq[Byte] =
+    UnsafeProjection.create(Array[DataType](IntegerType))(InternalRow(key.toInt)).getBytes.toVector
 
   private def numbers(question: RoutingQuestion, key: String): Seq[Long] =
     question.session.sessionState.conf

@@ -51,7 +51,7 @@ class SampleKeysSuite extends SparkSuite {
         val counted = seen.flatMap(_.entries).groupMapReduce(e => (e.key, e.host))(_.weight)(_ + _)
         assert(counted == expected)
         assert(into.names.values.toSet.size == 15)
-        assert(into.names.values.forall(_.matches("\\{k[0-4], [0-2]\\}")))
+        assert(into.names.values.forall(_.text.matches("\\{k[0-4], [0-2]\\}")))
       }
     }
 
@@ -78,7 +78,7 @@ class SampleKeysSuite extends SparkSuite {
     val heavy = into.histograms.flatMap(_.entries).groupMapReduce(_.key)(_.weight)(_ + _).values.max
     assert(math.abs(total - 400000) < 8000)
     assert(math.abs(heavy / total - 0.25) < 0.01)
-    assert(into.names.values.toSeq.contains("0"))
+    assert(into.names.values.map(_.text).toSeq.contains("0"))
   }
 
   test("a partition that runs twice counts once") {

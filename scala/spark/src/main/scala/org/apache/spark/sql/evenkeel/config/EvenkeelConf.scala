@@ -24,9 +24,20 @@ object EvenkeelConf {
     .stringConf
     .createOptional
 
+  val EvenInput: ConfigEntry[Double] = SQLConf
+    .buildConf("spark.evenkeel.evenInput")
+    .doc(
+      "Up to this ratio of the fullest to the average partition, in bytes, the input of an operator " +
+        "counts as even, and rows that are clustered on the keys are not routed. Known when AQE has run " +
+        "the exchanges below. 0 routes whatever the input.")
+    .version("0.1.0")
+    .doubleConf
+    .checkValue(r => r >= 0, "must not be negative")
+    .createWithDefault(1.3)
+
   def force: Option[String] = SQLConf.get.getConf(Force)
 
   def enabled: Boolean = SQLConf.get.getConf(Enabled)
 
-  val all: Seq[ConfigEntry[_]] = Seq(Enabled, Force)
+  val all: Seq[ConfigEntry[_]] = Seq(Enabled, EvenInput, Force)
 }

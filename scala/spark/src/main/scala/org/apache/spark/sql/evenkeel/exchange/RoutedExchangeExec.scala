@@ -9,6 +9,7 @@ import org.apache.spark.shuffle.sort.SortShuffleManager
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, UnsafeRowChecksum}
 import org.apache.spark.sql.catalyst.plans.logical.Statistics
+import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.evenkeel.config.TableConf
 import org.apache.spark.sql.evenkeel.explain.{RoutingLog, RoutingReport}
 import org.apache.spark.sql.evenkeel.hint.SplitRouters
@@ -44,6 +45,7 @@ import org.apache.spark.{MapOutputStatistics, PartitionIdPassthrough, ShuffleDep
  *
  * @param router text of the RouterSpec
  * @param keys expressions over the child's output to route by, already normalised
+ * @param numTargets partitions to spread the rows over
  * @param fixedTargets whether the user named the number of targets
  * @param order in which order a task gives its rows to the router
  * @param grouping the columns of which a task has one row per value, where rows are ordered by key
@@ -52,7 +54,7 @@ import org.apache.spark.{MapOutputStatistics, PartitionIdPassthrough, ShuffleDep
 final case class RoutedExchangeExec(
     router: String,
     keys: Seq[Expression],
-    override val outputPartitioning: KeySplitPartitioning,
+    numTargets: Int,
     fixedTargets: Boolean,
     order: RowOrder,
     grouping: Seq[Expression],
@@ -97,14 +99,22 @@ final case class RoutedExchangeExec(
 
   /** What divides the rows of a split key, beside the map task. After a partial step a task has one row per key. */
   @transient private lazy val spread: Seq[Attribute] =
-    if (!byTable || shape == RoutedExchangeExec.Combined) Nil else SpreadColumns.of(child, keys)
+    if (!byTable || combined) Nil else SpreadColumns.of(child, keys)
 
   private def spreadText: Iterator[String] =
     if (!byTable) Iterator.empty
     else if (spread.isEmpty) Iterator("spread=map task")
     else Iterator(s"spread=[${spread.mkString(", ")}]")
 
-  private def numTargets: Int = outputPartitioning.numPartitions
+  override def outputPartitioning: Partitioning = KeySplitPartitioning(numTargets)
+
+  /** Whether each key went to one target, which a table knows when the map stage is done. */
+  def splitNothing: Boolean = begun && sharedTable.flatMap(_.table).exists(!_.splits)
+
+  @transient @volatile private var begun = false
+
+  /** Whether a partial step stands below. */
+  def combined: Boolean = shape == RoutedExchangeExec.Combined
 
   /**
    * Nobody above relies on where rows are, so AQE may read small partitions together, unless the user has
@@ -176,6 +186,7 @@ final case class RoutedExchangeExec(
       _checksumMismatchFullRetryEnabled = conf.shuffleChecksumMismatchFullRetryEnabled,
       checksumMismatchQueryLevelRollbackEnabled =
         conf.shuffleChecksumMismatchQueryLevelRollbackEnabled)
+    begun = true
     executionId = sparkContext.getLocalProperty(SQLExecution.EXECUTION_ID_KEY)
     RoutedStages.of(sparkContext).await(dependency.shuffleId, this)
     dependency

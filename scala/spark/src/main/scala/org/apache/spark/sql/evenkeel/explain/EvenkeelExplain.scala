@@ -44,8 +44,8 @@ object EvenkeelExplain {
 
   private def nodes(plan: SparkPlan): Seq[SparkPlan] = {
     val inside = plan match {
-      // The plan as it was first: AQE's later versions repeat the same decisions.
-      case a: AdaptiveSparkPlanExec => nodes(a.inputPlan)
+      // AQE may have found out since that nothing is to be gained.
+      case a: AdaptiveSparkPlanExec => nodes(a.executedPlan)
       case s: QueryStageExec => nodes(s.plan)
       case _ => Nil
     }

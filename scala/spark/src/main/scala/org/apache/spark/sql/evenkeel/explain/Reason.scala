@@ -11,7 +11,7 @@ object Reason {
   case object BalancedInput
       extends Reason(
         "BALANCED_INPUT",
-        "the rows are not clustered on the keys, so no task is overloaded")
+        "the rows are neither clustered on the keys nor unbalanced, so no task is overloaded")
   case object Disabled extends Reason("DISABLED", "spark.evenkeel.enabled is false")
   case object KeptAway extends Reason("NO_EVENKEEL", "the NO_EVENKEEL hint keeps us away")
   case object KeysStayWhole
@@ -42,6 +42,13 @@ object Reason {
       extends Reason(
         "TABLE_OF_CLUSTERED_INPUT",
         "the rows are clustered on the keys, so a table from the first tasks would miss most keys")
+
+  /** What AQE has measured of the exchanges below, once they are done. */
+  final case class EvenInput(fullestOverAverage: Double)
+      extends Reason(
+        "EVEN_INPUT",
+        f"the fullest task gets $fullestOverAverage%.2f x the average input, so nothing is to be gained " +
+          "(shape=raw insists)")
 
   /** A router that depends on the order of rows could lose or double some when a task is run again. */
   final case class UnsafeRetry(why: String)

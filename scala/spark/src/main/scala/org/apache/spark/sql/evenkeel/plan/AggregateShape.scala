@@ -9,6 +9,8 @@ import org.apache.spark.sql.evenkeel.hint.RequestedShape
  *
  * @param objectBuffers whether some function keeps an object that must be serialised to be shuffled, such
  *                      as percentile, collect_set or a typed aggregator
+ * @param keepsValues whether some function's buffer grows with the values it has seen, as those of collect_list
+ *                    and percentile do
  * @param clusteredInput whether the rows of a key come in one partition already
  * @param rowsPerKey from the statistics of the table, where there are any: how well map tasks can combine
  * @param targets tasks to spread over
@@ -20,6 +22,7 @@ final case class AggregateFacts(
     python: Boolean,
     distinct: Boolean,
     objectBuffers: Boolean,
+    keepsValues: Boolean,
     clusteredInput: Boolean,
     rowsPerKey: Option[Double],
     targets: Int)
@@ -39,8 +42,9 @@ object AggregateShape {
    *
    * RAW shuffles every row, about twice the CPU of a cheap aggregate, so it is chosen by itself only where
    * the map side does harm: where rows are clustered on the key, since map tasks would combine inside the
-   * hot one; and where buffers are objects and there is next to nothing to combine. For buffers of plain
-   * numbers combining in vain costs less than shuffling rows.
+   * hot one; where buffers keep the values, so that map tasks only repack them; and where buffers are objects
+   * and there is next to nothing to combine. For buffers of plain numbers combining in vain costs less than
+   * shuffling rows.
    */
   def choose(
       facts: AggregateFacts,
@@ -61,6 +65,7 @@ object AggregateShape {
   private def byItself(facts: AggregateFacts): (AggregateShape, String) =
     if (facts.distinct) (Merge, "DISTINCT: routed after Spark has removed duplicates")
     else if (facts.clusteredInput) (Raw, "input is clustered on the keys")
+    else if (facts.keepsValues) (Raw, "buffers keep the values, which map tasks cannot combine")
     else if (facts.objectBuffers && facts.rowsPerKey.exists(_ < FewRowsPerKey))
       (Raw, f"map tasks would combine little: ${facts.rowsPerKey.get}%.1f rows per key")
     else (Merge, "map tasks combine first")

@@ -6,9 +6,10 @@ import org.apache.spark.sql.catalyst.optimizer.NormalizeFloatingNumbers
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.evenkeel.config.EvenkeelConf
-import org.apache.spark.sql.evenkeel.exchange.{KeySplitPartitioning, RetryFacts, RoutedExchangeExec}
+import org.apache.spark.sql.evenkeel.exchange.{RetryFacts, RoutedExchangeExec}
 import org.apache.spark.sql.evenkeel.explain.{Decision, Footnotes, Outcome, Reason}
 import org.apache.spark.sql.evenkeel.hint.{RequestedPlace, RoutedRepartition}
+import org.apache.spark.sql.execution.adaptive.LogicalQueryStage
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
 import org.apache.spark.sql.internal.SQLConf
 
@@ -21,16 +22,27 @@ object PlanRoutedRepartition extends SparkStrategy {
     case r: RoutedRepartition =>
       choose(r) match {
         case Left(reason) =>
-          // The child's physical plan takes our place, and its link may lead to either of the two.
-          Seq(r, r.child).foreach(Footnotes.add(_, decision(r, Outcome.Plain(reason))))
+          // The child's physical plan takes our place, and its link may lead to any of these.
+          val linked = Seq(r, r.child) ++ Seq(r.child).collect { case s: LogicalQueryStage =>
+            s.logicalPlan
+          }
+          linked.foreach(Footnotes.add(_, decision(r, Outcome.Plain(reason))))
           planLater(r.child) :: Nil
         case Right(safe) => routed(r, safe) :: Nil
       }
     case _ => Nil
   }
 
-  /** Chosen once: when AQE plans again, a stage that is done no longer shows what its rows are. */
+  /** The choice, unless AQE has found since that nothing is to be gained. */
   private def choose(r: RoutedRepartition): Either[Reason, SafeRouter] =
+    chosen(r).flatMap(safe =>
+      Option
+        .when(ifNeeded(r))(InputBalance.even(r.child))
+        .flatten
+        .toLeft(safe))
+
+  /** Chosen once: when AQE plans again, a stage that is done no longer shows what its rows are. */
+  private def chosen(r: RoutedRepartition): Either[Reason, SafeRouter] =
     r.getTagValue(Chosen).getOrElse {
       lazy val clustered = ClusteredInput(r.child, r.keys)
       val choice =
@@ -42,9 +54,12 @@ object PlanRoutedRepartition extends SparkStrategy {
   private def refusal(r: RoutedRepartition, clustered: => Boolean): Option[Reason] =
     if (!EvenkeelConf.enabled) Some(Reason.Disabled)
     else if (r.isStreaming) Some(Reason.Streaming)
-    else if (r.request.place == RequestedPlace.HereIfNeeded && !clustered)
+    else if (ifNeeded(r) && !clustered && !InputBalance.mayBeUneven(r.child))
       Some(Reason.BalancedInput)
     else None
+
+  private def ifNeeded(r: RoutedRepartition): Boolean =
+    r.request.place == RequestedPlace.HereIfNeeded
 
   private def targets(r: RoutedRepartition): Int =
     r.request.targets.getOrElse(SQLConf.get.numShufflePartitions)
@@ -60,7 +75,7 @@ object PlanRoutedRepartition extends SparkStrategy {
     val exchange = RoutedExchangeExec(
       safe.router,
       r.keys.map(NormalizeFloatingNumbers.normalize),
-      KeySplitPartitioning(targets(r)),
+      targets(r),
       fixedTargets = r.request.targets.isDefined,
       safe.order,
       grouping = Nil,

@@ -5,7 +5,11 @@ import org.apache.spark.SparkException
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.expressions.aggregate.{
   AggregateExpression,
+  Collect,
+  ListAgg,
+  Mode,
   PartialMerge,
+  PercentileBase,
   TypedImperativeAggregate
 }
 import org.apache.spark.sql.catalyst.expressions.{
@@ -21,7 +25,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan}
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
 import org.apache.spark.sql.evenkeel.config.EvenkeelConf
-import org.apache.spark.sql.evenkeel.exchange.{KeySplitPartitioning, RetryFacts, RoutedExchangeExec}
+import org.apache.spark.sql.evenkeel.exchange.{RetryFacts, RoutedExchangeExec}
 import org.apache.spark.sql.evenkeel.explain.{Decision, Outcome, Reason}
 import org.apache.spark.sql.evenkeel.hint.{HintSyntax, HintedOperator, PlacedHint, RouteRequest}
 import org.apache.spark.sql.execution.aggregate.{
@@ -86,7 +90,7 @@ final case class SplitAggregate(session: SparkSession) extends SparkStrategy {
       RoutedExchangeExec(
         router.router,
         keys,
-        KeySplitPartitioning(targets),
+        targets,
         fixedTargets = request.targets.isDefined,
         router.order,
         grouping,
@@ -152,20 +156,32 @@ final case class SplitAggregate(session: SparkSession) extends SparkStrategy {
 object SplitAggregate {
 
   /** How an aggregate is split, and why so. */
-  private final case class Choice(shape: AggregateShape, why: String, router: SafeRouter)
+  private final case class Choice(
+      shape: AggregateShape,
+      why: String,
+      clustered: Boolean,
+      router: SafeRouter)
 
   private val Chosen = TreeNodeTag[Either[Reason, Choice]]("evenkeel.choice")
 
   /**
-   * How to split an aggregate, chosen once: AQE plans the same operator again when a stage below it is done,
-   * and what is known of its input then looks different.
+   * How to split an aggregate. AQE plans the same operator again when a stage below it is done, and what is
+   * known of its input then looks different, so the choice is made once; only that nothing is to be gained
+   * may turn out later.
    */
   private def choose(a: Aggregate, r: RouteRequest): Either[Reason, Choice] =
+    firstChoice(a, r).flatMap { choice =>
+      val insisted = r.shape.isDefined || EvenkeelConf.force.isDefined
+      val even = if (choice.clustered && !insisted) InputBalance.even(a.child) else None
+      even.toLeft(choice)
+    }
+
+  private def firstChoice(a: Aggregate, r: RouteRequest): Either[Reason, Choice] =
     a.getTagValue(Chosen).getOrElse {
       val choice = AggregateShape.choose(facts(a, r), r.shape).map { case (shape, why) =>
         val clustered =
           shape == AggregateShape.Raw && ClusteredInput(a.child, a.groupingExpressions)
-        Choice(shape, why, SafeRouter.choose(r, clustered, retryFacts(a, r, shape)))
+        Choice(shape, why, clustered, SafeRouter.choose(r, clustered, retryFacts(a, r, shape)))
       }
       a.setTagValue(Chosen, choice)
       choice
@@ -197,6 +213,10 @@ object SplitAggregate {
       distinct = functions.exists(_.isDistinct),
       objectBuffers =
         functions.exists(_.aggregateFunction.isInstanceOf[TypedImperativeAggregate[_]]),
+      keepsValues = functions.exists(_.aggregateFunction match {
+        case _: Collect[_] | _: PercentileBase | _: Mode | _: ListAgg => true
+        case _ => false
+      }),
       clusteredInput = ClusteredInput(a.child, a.groupingExpressions),
       rowsPerKey = rowsPerKey(a),
       targets = targets(r))

@@ -3,6 +3,7 @@ package org.apache.spark.sql.evenkeel.state.decide
 
 import org.apache.spark.sql.evenkeel.explain.Reason
 import org.apache.spark.sql.evenkeel.state.ledger.{HeavyKey, RoutingEpoch}
+import org.apache.spark.sql.evenkeel.state.sample.KeyName
 
 import io.evenkeel.core.kip.{
   HostWeights,
@@ -36,7 +37,7 @@ final class RepartitionDecider(settings: RepartitionSettings) {
       operator: Long,
       current: RoutingTable,
       histogram: HostedHistogram,
-      names: Map[Long, String],
+      names: Map[Long, KeyName],
       facts: StreamFacts): Either[Reason, Adoption] = {
     val next = settings.mode match {
       case "release" => release(current, histogram)
@@ -178,10 +179,13 @@ final class RepartitionDecider(settings: RepartitionSettings) {
   private def heavyKeys(
       table: RoutingTable,
       histogram: HostedHistogram,
-      names: Map[Long, String]): Seq[HeavyKey] = {
+      names: Map[Long, KeyName]): Seq[HeavyKey] = {
     val shares = histogram.shares
     table.heavyKeys.toSeq
-      .map(k => HeavyKey(k, names.getOrElse(k, ""), shares.getOrElse(k, 0.0)))
+      .map { k =>
+        val name = names.getOrElse(k, KeyName("", Nil))
+        HeavyKey(k, name.text, shares.getOrElse(k, 0.0), name.row)
+      }
       .sortBy(k => (-k.share, k.hash))
   }
 

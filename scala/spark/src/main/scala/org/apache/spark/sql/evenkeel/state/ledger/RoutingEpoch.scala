@@ -12,8 +12,9 @@ import io.evenkeel.core.table.RoutingTable
  *
  * @param name the key as text, empty if no task wrote it down
  * @param share its part of the sampled rows
+ * @param row the bytes of its key columns, by which its state can be looked up; empty if not known
  */
-final case class HeavyKey(hash: Long, name: String, share: Double)
+final case class HeavyKey(hash: Long, name: String, share: Double, row: Seq[Byte] = Nil)
 
 /**
  * From `batch` on, the state of `operator` and its rows live where `table` says.
@@ -45,6 +46,8 @@ final case class RoutingEpoch(
       out.writeLong(key.hash)
       RoutingEpoch.writeText(out, key.name)
       out.writeDouble(key.share)
+      out.writeInt(key.row.length)
+      out.write(key.row.toArray)
     }
     val bytes = table.toBytes
     out.writeInt(bytes.length)
@@ -62,7 +65,7 @@ object RoutingEpoch {
     val operator = in.readLong()
     val reason = readText(in)
     val movedShare = in.readDouble()
-    val heavy = Seq.fill(in.readInt())(HeavyKey(in.readLong(), readText(in), in.readDouble()))
+    val heavy = Seq.fill(in.readInt())(readKey(in))
     val table = RoutingTable.fromBytes(in.readNBytes(in.readInt()))
     RoutingEpoch(batch, operator, table, heavy, reason, movedShare)
   }
@@ -73,6 +76,13 @@ object RoutingEpoch {
     out.writeInt(bytes.length)
     out.write(bytes)
   }
+
+  private def readKey(in: DataInputStream): HeavyKey =
+    HeavyKey(
+      in.readLong(),
+      readText(in),
+      in.readDouble(),
+      in.readNBytes(in.readInt()).toVector)
 
   private def readText(in: DataInputStream): String =
     new String(in.readNBytes(in.readInt()), StandardCharsets.UTF_8)

@@ -10,12 +10,14 @@ import io.evenkeel.core.table.RoutingTable
  *
  * @param windows ordinals of event-time windows among the partition keys
  * @param losing the partitions that may lose state; no other is read
+ * @param points the keys to look up there, if that spares reading everything
  */
 final case class Migration(
     from: SharedTable,
     to: SharedTable,
     windows: Set[Int],
     losing: Seq[Int],
+    points: Option[PointMoves],
     tally: MigrationTally)
 
 object Migration {
@@ -42,7 +44,7 @@ object Migration {
   }
 
   // A host of the coarser table is some hosts of the finer one if their numbers divide.
-  private def movedHosts(old: RoutingTable, next: RoutingTable): Seq[Int] = {
+  private[migrate] def movedHosts(old: RoutingTable, next: RoutingTable): Seq[Int] = {
     val finer = math.max(old.hosts, next.hosts)
     if (finer % math.min(old.hosts, next.hosts) != 0) 0 until old.targets
     else

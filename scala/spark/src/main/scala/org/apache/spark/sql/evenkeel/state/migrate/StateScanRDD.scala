@@ -14,7 +14,8 @@ import org.apache.spark.sql.execution.streaming.state.{
   ReadStateStore,
   StateStore,
   StateStoreConf,
-  StateStoreCoordinatorRef
+  StateStoreCoordinatorRef,
+  UnsafeRowPair
 }
 import org.apache.spark.util.SerializableConfiguration
 import org.apache.spark.{Partition, SparkContext, TaskContext}
@@ -118,11 +119,8 @@ private final class FamilyScan(
   private var lastPartitionKey: UnsafeRow = _
   private var moving = 0L
 
-  def rows(store: ReadStateStore, seen: () => Unit): Iterator[InternalRow] = {
-    val pairs =
-      if (family.multiValued) store.iteratorWithMultiValues(family.name)
-      else store.iterator(family.name)
-    pairs.flatMap { pair =>
+  def rows(store: ReadStateStore, seen: () => Unit): Iterator[InternalRow] =
+    pairs(store).flatMap { pair =>
       seen()
       val places = route(pair.key)
       if (places.getInt(0) != partition)
@@ -130,6 +128,26 @@ private final class FamilyScan(
       val home = places.getInt(1)
       if (home == partition) Iterator.empty else moved(home, pair.key, pair.value)
     }
+
+  private def pairs(store: ReadStateStore): Iterator[UnsafeRowPair] = migration.points match {
+    case Some(points) => points.keys.getOrElse(partition, Nil).iterator.flatMap(found(store, _))
+    case None if family.multiValued => store.iteratorWithMultiValues(family.name)
+    case None => store.iterator(family.name)
+  }
+
+  private def found(store: ReadStateStore, bytes: Array[Byte]): Iterator[UnsafeRowPair] =
+    family.partitionKey match {
+      case PartitionKey.First(columns) if !PointMoves.isWhole(family) =>
+        store.prefixScan(row(columns, bytes), family.name)
+      case _ =>
+        val key = row(family.keySchema.length, bytes)
+        Option(store.get(key, family.name)).iterator.map(new UnsafeRowPair(key, _))
+    }
+
+  private def row(columns: Int, bytes: Array[Byte]): UnsafeRow = {
+    val key = new UnsafeRow(columns)
+    key.pointTo(bytes, bytes.length)
+    key
   }
 
   private def moved(home: Int, key: UnsafeRow, value: UnsafeRow): Iterator[InternalRow] = {

@@ -5,7 +5,12 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.evenkeel.explain.{Outcome, Reason}
 import org.apache.spark.sql.evenkeel.state.StateErrors
 import org.apache.spark.sql.evenkeel.state.ledger.RoutingEpoch
-import org.apache.spark.sql.evenkeel.state.migrate.{Migration, MigrationMetrics, MigrationTally}
+import org.apache.spark.sql.evenkeel.state.migrate.{
+  Migration,
+  MigrationMetrics,
+  MigrationTally,
+  PointMoves
+}
 import org.apache.spark.sql.evenkeel.state.steps.{MigrationSteps, Step}
 import org.apache.spark.sql.execution.SparkPlan
 
@@ -125,11 +130,20 @@ private[plan] object StageRouting {
       memories: Map[Long, RunMemory],
       epoch: RoutingEpoch): Migration = {
     val tally = MigrationTally(batch.session.sparkContext)
+    val known = (memories(stage.leader).inForce ++ Some(epoch)).flatMap(_.heavyKeys)
+    val points = PointMoves.of(
+      from,
+      to,
+      stage.operators.head.keys.map(_.dataType),
+      stage.windows,
+      stage.operators.flatMap(_.stores),
+      known.collect { case key if key.row.nonEmpty => key.hash -> key.row }.toMap)
     val keepFrom = batch.batch - batch.session.sessionState.conf.minBatchesToRetain
     memories.foreach { case (id, memory) =>
       memory.adopted(epoch.copy(batch = batch.batch, operator = id), tally, keepFrom)
     }
-    Migration(from, to, stage.windows, Migration.losing(from, to), tally)
+    val losing = points.fold(Migration.losing(from, to))(_.keys.keys.toSeq.sorted)
+    Migration(from, to, stage.windows, losing, points, tally)
   }
 
   private def outcome(

@@ -12,7 +12,7 @@ import io.evenkeel.core.kip.{HostedHistogram, HostedSample}
 private[sample] final case class SampledTask(
     mapPartition: Int,
     histogram: HostedHistogram,
-    names: Map[Long, String])
+    names: Map[Long, KeyName])
 
 /**
  * What the map tasks of one exchange have seen of the keys in one batch, each map partition once: a partition
@@ -65,5 +65,5 @@ final class KeySketch(val hosts: Int, capacity: Int, listed: Int, every: Int)
   def histograms: Seq[HostedHistogram] = synchronized(parts.map(_.histogram))
 
   /** Heavy keys as text, as far as tasks wrote them down. */
-  def names: Map[Long, String] = synchronized(parts.iterator.flatMap(_.names).toMap)
+  def names: Map[Long, KeyName] = synchronized(parts.iterator.flatMap(_.names).toMap)
 }

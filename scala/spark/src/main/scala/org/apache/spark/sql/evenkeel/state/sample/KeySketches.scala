@@ -15,7 +15,7 @@ import io.evenkeel.core.kip.{HostedHistogram, HostedMemory}
  */
 final class KeySketches(decay: Double, capacity: Int, hosts: Int) {
   private var memory = HostedMemory(decay, capacity, hosts)
-  private var texts = Map.empty[Long, String]
+  private var texts = Map.empty[Long, KeyName]
   private var open = Seq.empty[KeySketch]
   private var openBatch = -1L
 
@@ -40,7 +40,7 @@ final class KeySketches(decay: Double, capacity: Int, hosts: Int) {
     memory.histogram
   }
 
-  def names: Map[Long, String] = texts
+  def names: Map[Long, KeyName] = texts
 
   def isOver(otherHosts: Int): Boolean = otherHosts == hosts
 

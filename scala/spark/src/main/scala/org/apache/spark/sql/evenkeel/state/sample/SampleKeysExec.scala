@@ -4,7 +4,11 @@ package org.apache.spark.sql.evenkeel.state.sample
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.BindReferences.bindReferences
-import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
+import org.apache.spark.sql.catalyst.expressions.codegen.{
+  CodegenContext,
+  ExprCode,
+  GenerateUnsafeProjection
+}
 import org.apache.spark.sql.catalyst.expressions.{
   Attribute,
   AttributeSet,
@@ -61,17 +65,20 @@ final case class SampleKeysExec(
 
   override protected def doExecute(): RDD[InternalRow] = {
     val (counted, input, wanted, name) = (sketch, child.output, hashes, text)
-    val names = named
+    val (names, keyColumns) = (named, routingKeys)
     child.execute().mapPartitionsWithIndexInternal { (partition, rows) =>
       val tally = counted.begin(partition)
       val hash = UnsafeProjection.create(wanted, input)
       lazy val words = UnsafeProjection.create(Seq(name), input)
+      lazy val columns = UnsafeProjection.create(keyColumns, input)
       rows.map { row =>
         if (tally.due()) {
           val both = hash(row)
           if (tally.count(both.getLong(0), both.getInt(1)) && names) {
             val told = words(row)
-            tally.name(if (told.isNullAt(0)) null else told.getUTF8String(0))
+            tally.name(
+              if (told.isNullAt(0)) null else told.getUTF8String(0),
+              columns(row).getBytes)
           }
         }
         row
@@ -98,6 +105,8 @@ final case class SampleKeysExec(
     ctx.INPUT_ROW = null
     val bound = bindReferences(hashes :+ text, child.output).map(_.genCode(ctx))
     val (key, host, name) = (bound.head, bound(1), bound(2))
+    val keyRow =
+      GenerateUnsafeProjection.createCode(ctx, bindReferences(routingKeys, child.output))
     val count = s"$tally.count(${key.value}, ${host.value})"
     val told =
       if (!named) s"$count;"
@@ -105,7 +114,8 @@ final case class SampleKeysExec(
         s"""
            |if ($count) {
            |  ${name.code}
-           |  $tally.name(${name.isNull} ? null : ${name.value});
+           |  ${keyRow.code}
+           |  $tally.name(${name.isNull} ? null : ${name.value}, ${keyRow.value}.getBytes());
            |}
          """.stripMargin
     s"""

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.apache.spark.sql.evenkeel.plan
+
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.evenkeel.SparkSuite
+import org.apache.spark.sql.execution.adaptive.AQEShuffleReadExec
+import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
+import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
+import org.scalatest.Assertion
+
+/** Where a table splits no key, nothing has to be brought together. */
+final class DropIdleExchangeSuite extends SparkSuite {
+
+  private val even = "id % 5000"
+  private val hot = "if(id % 2 = 0, 7, id % 5000)"
+
+  private def query(hint: String, key: String, select: String, by: String = "k"): DataFrame = {
+    spark
+      .range(0, 60000, 1, 3)
+      .selectExpr(s"$key AS k", "id AS v", "id % 3 AS g", s"cast($key AS double) AS d")
+      .createOrReplaceTempView("t")
+    spark.sql(s"SELECT $hint $by, $select FROM t GROUP BY $by")
+  }
+
+  private def sparkExchanges(df: DataFrame): Int =
+    collect(executed(df)) { case e: ShuffleExchangeExec => e }.length
+
+  private def aggregateSteps(df: DataFrame): Int =
+    collect(executed(df)) { case a: BaseAggregateExec => a }.length
+
+  /** Runs the query and compares it with plain Spark; `left` is how many exchanges of Spark's remain. */
+  private def check(
+      hint: String,
+      key: String,
+      select: String,
+      left: Int,
+      by: String = "k"): Assertion = {
+    val df = query(hint, key, select, by)
+    assert(sparkExchanges(df) == 1, "before execution")
+    assert(rows(df) == rows(query("", key, select, by)))
+    assert(exchanges(df).length == 1)
+    assert(sparkExchanges(df) == left, executed(df))
+  }
+
+  private val selects =
+    Seq(
+      "count(*), sum(v)",
+      "max(cast(v AS string))",
+      "sort_array(collect_list(v)), percentile(v, 0.5)")
+
+  selects.foreach { select =>
+    test(s"keys that are not split need no second exchange: $select") {
+      check("/*+ KEEL(6) */", even, select, left = 0)
+      check("/*+ KEEL(6, 'shape=raw') */", even, select, left = 0)
+    }
+
+    test(s"a hot key that is split keeps it: $select") {
+      check("/*+ KEEL(6, 'shape=raw') */", hot, select, left = 1)
+    }
+  }
+
+  test("MERGE then has as many steps as plain Spark") {
+    val df = query("/*+ KEEL(6) */", even, "sum(v)")
+    df.collect()
+    assert(aggregateSteps(df) == 2)
+  }
+
+  test("keys routed by some of the grouping columns, and float keys, come together too") {
+    check("/*+ KEEL(6, k) */", even, "sum(v)", left = 0, by = "k, g")
+    check("/*+ KEEL(6) */", even, "sum(v)", left = 0, by = "d")
+  }
+
+  test("online routers keep the exchange: no task knows what the others did") {
+    check("/*+ DALTON(6) */", even, "sum(v)", left = 1)
+  }
+
+  test("without AQE the plan stays as it was") {
+    withConf("spark.sql.adaptive.enabled" -> "false") {
+      check("/*+ KEEL(6) */", even, "sum(v)", left = 1)
+    }
+  }
+
+  test("AQE still reads small partitions together") {
+    val df = query("/*+ KEEL */", even, "sum(v)")
+    assert(rows(df) == rows(query("", even, "sum(v)")))
+    assert(sparkExchanges(df) == 0)
+    assert(collect(executed(df)) { case r: AQEShuffleReadExec => r.isCoalescedRead } == Seq(true))
+  }
+
+  test("a reading that splits partitions is taken back") {
+    withConf(
+      "spark.sql.adaptive.advisoryPartitionSizeInBytes" -> "1000",
+      "spark.sql.adaptive.coalescePartitions.parallelismFirst" -> "false") {
+      val df = query("/*+ KEEL */", even, "sum(v)")
+      assert(rows(df) == rows(query("", even, "sum(v)")))
+      assert(
+        !collect(executed(df)) { case r: AQEShuffleReadExec => r }.exists(_.hasSkewedPartition))
+    }
+  }
+
+  test("a join above does not take our partitions for Spark's") {
+    withConf(
+      "spark.sql.autoBroadcastJoinThreshold" -> "-1",
+      // As many as targets, so that a wrong plan would run, and lose rows.
+      "spark.sql.shuffle.partitions" -> "6") {
+      def joined(hint: String): DataFrame = {
+        val left = query(hint, even, "sum(v) AS s")
+        left.join(spark.range(5000).selectExpr("id AS k", "id * 3 AS w"), "k")
+      }
+      val df = joined("/*+ KEEL(6) */")
+      assert(df.count() == 5000)
+      assert(rows(df) == rows(joined("")))
+      val both = joined("/*+ KEEL(6) */").join(query("/*+ KEEL(6) */", even, "max(v) AS m"), "k")
+      assert(rows(both) == rows(joined("").join(query("", even, "max(v) AS m"), "k")))
+    }
+  }
+}

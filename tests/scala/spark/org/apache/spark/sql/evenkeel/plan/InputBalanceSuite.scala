@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.apache.spark.sql.evenkeel.plan
+
+import java.nio.file.Files
+
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.evenkeel.SparkSuite
+import org.apache.spark.sql.evenkeel.explain.{Outcome, Reason}
+import org.apache.spark.sql.functions.{col, expr}
+
+/** Rows that are clustered on the keys are routed only if some task is overloaded. */
+final class InputBalanceSuite extends SparkSuite {
+
+  override protected def settings: Map[String, String] =
+    Map("spark.sql.autoBroadcastJoinThreshold" -> "-1")
+
+  private def joined(hint: String, keyOfRow: String): DataFrame = {
+    spark
+      .range(0, 20000, 1, 3)
+      .selectExpr(s"$keyOfRow AS k", "id AS v")
+      .createOrReplaceTempView("f")
+    spark.range(1000).selectExpr("id AS k", "id * 2 AS w").createOrReplaceTempView("dim")
+    spark.sql(s"SELECT $hint f.k, sum(v + w) s FROM f JOIN dim ON f.k = dim.k GROUP BY f.k")
+  }
+
+  private val evenKeys = "id % 1000"
+  private val hotKey = "if(id % 2 = 0, 7, id % 1000)"
+
+  private def outcomes(df: DataFrame): Seq[Outcome] = {
+    df.collect()
+    decisions(df).map(_.outcome)
+  }
+
+  test("an even join is aggregated as plain Spark does, with the figure as the reason") {
+    val df = joined("/*+ KEEL(k) */", evenKeys)
+    assert(exchanges(df).nonEmpty, "AQE has not measured anything yet")
+    assert(rows(df) == rows(joined("", evenKeys)))
+    assert(exchanges(df).isEmpty)
+    val reasons = outcomes(df).collect { case Outcome.Plain(r: Reason.EvenInput) => r }
+    assert(reasons.map(_.code) == Seq("EVEN_INPUT"))
+    assert(reasons.head.fullestOverAverage >= 1 && reasons.head.fullestOverAverage <= 1.3)
+  }
+
+  test("a join on a hot key is routed to the end") {
+    val df = joined("/*+ KEEL(k) */", hotKey)
+    assert(rows(df) == rows(joined("", hotKey)))
+    assert(exchanges(df).map(_.shape) == Seq("raw"))
+  }
+
+  test("whoever insists is heard: the option, the setting, and force") {
+    val insisted = joined("/*+ KEEL(k, 'shape=raw') */", evenKeys)
+    insisted.collect()
+    assert(exchanges(insisted).nonEmpty)
+    withConf("spark.evenkeel.evenInput" -> "0") {
+      val df = joined("/*+ KEEL(k) */", evenKeys)
+      df.collect()
+      assert(exchanges(df).nonEmpty)
+    }
+    withConf("spark.evenkeel.force" -> "pkg") {
+      val df = joined("", evenKeys)
+      df.collect()
+      assert(exchanges(df).nonEmpty)
+    }
+  }
+
+  private def routedIfNeeded(df: DataFrame): DataFrame =
+    df.hint("route", "keel", "k", "when=needed").groupBy("k").agg(expr("sum(v)"))
+
+  test(
+    "ROUTE when needed: rows by an uneven exchange on another column are routed, even ones are not") {
+    val rows = spark.range(0, 20000, 1, 3).selectExpr("id % 1000 k", "id v", s"$hotKey h", "id e")
+    val uneven = routedIfNeeded(rows.repartition(4, col("h")))
+    assert(outcomes(uneven).exists(_.isInstanceOf[Outcome.Routed]))
+    assert(exchanges(uneven).nonEmpty)
+    val even = routedIfNeeded(rows.repartition(4, col("e")))
+    assert(outcomes(even).exists {
+      case Outcome.Plain(_: Reason.EvenInput) => true
+      case _ => false
+    })
+    assert(exchanges(even).isEmpty)
+  }
+
+  test("ROUTE when needed: one compressed file is unbalanced, files that can be split are not") {
+    val folder = Files.createTempDirectory("evenkeel-whole")
+    val rows = spark.range(0, 20000, 1, 1).selectExpr("cast(id % 1000 as string) k", "id v")
+    def read(name: String, compression: String): DataFrame = {
+      val path = folder.resolve(name).toString
+      rows.write.option("compression", compression).csv(path)
+      spark.read.schema("k string, v bigint").csv(path)
+    }
+    assert(exchanges(routedIfNeeded(read("gz", "gzip"))).nonEmpty)
+    assert(exchanges(routedIfNeeded(read("text", "none"))).isEmpty)
+  }
+
+  test("the largest whole file is compared with an even share of the cores") {
+    assert(WholeFiles.largestOverShare(Nil, 1000, 4).isEmpty)
+    assert(WholeFiles.largestOverShare(Seq(250L, 250L, 250L, 250L), 1000, 4).contains(1.0))
+    assert(WholeFiles.largestOverShare(Seq(700L, 100L), 1000, 4).contains(2.8))
+    assert(WholeFiles.largestOverShare(Seq(1000L), 1000, 4).contains(4.0))
+  }
+}
