@@ -44,7 +44,8 @@ object PointMoves {
     if (!isPossible) None
     else {
       val columns = types.zipWithIndex.map { case (t, i) => BoundReference(i, t, nullable = true) }
-      val Seq(was, will) = Seq(from, to).map(KipRoute.of(columns, windows, _))
+      val was = KipRoute.of(columns, windows, from)
+      val will = KipRoute.of(columns, windows, to)
       val moves = changed.toSeq.map { key =>
         val bytes = rows(key).toArray
         val row = new UnsafeRow(types.length)
