@@ -28,6 +28,7 @@ from evenkeel.mergeable.definition import Aggregator, aggregator
 from evenkeel.mergeable.laws import check_aggregator
 from evenkeel.mergeable.plan import aggregate
 from evenkeel.spark_session import enable, session
+from evenkeel.streaming import ProviderChange, adopt, release, routing
 
 __version__ = installation.VERSION
 
@@ -35,7 +36,9 @@ __all__ = [
     "Aggregator",
     "Decision",
     "EvenkeelError",
+    "ProviderChange",
     "__version__",
+    "adopt",
     "aggregate",
     "aggregator",
     "am",
@@ -53,8 +56,10 @@ __all__ = [
     "lm",
     "no_evenkeel",
     "pkg",
+    "release",
     "report",
     "route",
+    "routing",
     "session",
     "shuffle_keys",
     "wchoices",

@@ -12,7 +12,7 @@ from rich.table import Table
 
 from evenkeel import demo as flights
 from evenkeel import doctor as checks
-from evenkeel import errors, installation, router_demo, simulator
+from evenkeel import errors, installation, router_demo, simulator, stream_commands
 
 app = typer.Typer(
     help="Skew-proof keyed work for Apache Spark.",
@@ -66,6 +66,33 @@ def doctor() -> None:
     screen.print(table, soft_wrap=True)
     if any(finding.remedy for finding in findings):
         raise typer.Exit(1)
+
+
+Checkpoint = Annotated[str, typer.Argument(help="The query's checkpointLocation.")]
+Settle = Annotated[
+    float, typer.Option(min=0, help="Seconds to watch that nobody writes to the checkpoint.")
+]
+
+
+@app.command()
+def routing(
+    checkpoint: Checkpoint,
+    as_json: Annotated[bool, typer.Option("--json", help="One object per epoch.")] = False,
+) -> None:
+    """Show the routing log of a stream: epochs, heavy keys, moved state rows."""
+    stream_commands.show_routing(screen, checkpoint, as_json=as_json)
+
+
+@app.command()
+def adopt(checkpoint: Checkpoint, settle: Settle = 5.0) -> None:
+    """Let the state of a stopped plain Spark query move from its next start on."""
+    stream_commands.change(screen, "adopt", checkpoint, settle_seconds=settle)
+
+
+@app.command()
+def release(checkpoint: Checkpoint, settle: Settle = 5.0) -> None:
+    """Give a stopped query back to plain Spark, if its state lies by plain hash again."""
+    stream_commands.change(screen, "release", checkpoint, settle_seconds=settle)
 
 
 @app.command()

@@ -15,6 +15,12 @@ class EvenkeelError(RuntimeError):
         self.problem = problem
         self.remedy = remedy
 
+    @classmethod
+    def told(cls, condition: str, message: str) -> EvenkeelError:
+        """An error that the JVM has put into words; its last sentence is the remedy."""
+        problem, _, remedy = message.rpartition(". ")
+        return cls(condition, f"{problem}." if problem else "", remedy)
+
 
 def jar_missing(part: str, folder: Path) -> EvenkeelError:
     return EvenkeelError(
@@ -258,4 +264,22 @@ def aggregator_law_broken(
         f"{law}: for the key {key} the column {column} is {one_way} one way and {other_way} the "
         f"other (seed {seed}).",
         "Mend the function: Spark merges in any order and any grouping, so the result would vary.",
+    )
+
+
+def state_provider_left_alone(provider: str) -> EvenkeelError:
+    return EvenkeelError(
+        "EVENKEEL_STATE_PROVIDER_LEFT_ALONE",
+        f"The state store provider is {provider}, which Evenkeel does not know, so streams run as "
+        "plain Spark.",
+        "Choose Spark's RocksDBStateStoreProvider or HDFSBackedStateStoreProvider to let state "
+        "move.",
+    )
+
+
+def checkpoint_needs_jvm(command: str) -> EvenkeelError:
+    return EvenkeelError(
+        "EVENKEEL_CHECKPOINT_NEEDS_JVM",
+        f"`{command}` changes files of a checkpoint, which a Spark Connect client cannot do.",
+        f"Run `evenkeel {command} <checkpoint>` on a machine that reaches the files.",
     )

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evenkeel import errors, installation
+from evenkeel.streaming import PROVIDER_KEY, provider_for
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -20,7 +21,11 @@ EXTENSIONS_KEY = "spark.sql.extensions"
 
 
 def session(
-    *, app: str = "evenkeel", master: str | None = None, conf: Mapping[str, object] | None = None
+    *,
+    app: str = "evenkeel",
+    master: str | None = None,
+    conf: Mapping[str, object] | None = None,
+    streaming: bool = False,
 ) -> SparkSession:
     """A Spark session with Evenkeel; the running one if it already has it.
 
@@ -28,6 +33,7 @@ def session(
         app: the name that Spark's UI shows.
         master: such as `local[4]`; by default what Spark itself is configured for.
         conf: further Spark settings.
+        streaming: whether the state of streams may move between partitions (see `enable`).
 
     Example:
         >>> spark = evenkeel.session(app="orders")
@@ -40,14 +46,19 @@ def session(
         builder = builder.master(master)
     for key, value in (conf or {}).items():
         builder = builder.config(key, str(value))
-    spark = enable(builder).getOrCreate()
+    spark = enable(builder, streaming=streaming).getOrCreate()
     if not _jvm_has_extension():
         raise errors.extension_not_loaded(installation.jar())
     return spark
 
 
-def enable(builder: SparkSession.Builder) -> SparkSession.Builder:
+def enable(builder: SparkSession.Builder, *, streaming: bool = False) -> SparkSession.Builder:
     """Adds the jar and the extension to whatever `builder` and spark-defaults.conf already name.
+
+    With `streaming`, streams that are started for the first time keep their state in our form of
+    the state store that the user chose (RocksDB or HDFS-backed, Spark's default otherwise), which
+    lets Evenkeel move it between partitions. The files are the same; existing checkpoints keep
+    their own until `evenkeel adopt`. Another provider is left alone, with a warning.
 
     Raises `EvenkeelError` where Spark would silently go on without them: when a session or a JVM
     without the jar is already there, for Spark Connect, and for a PySpark of another minor version.
@@ -71,7 +82,28 @@ def enable(builder: SparkSession.Builder) -> SparkSession.Builder:
         _refuse_overruling_arguments(jar)
         _append(builder, options, JARS_KEY, str(jar))
     _append(builder, options, EXTENSIONS_KEY, EXTENSION)
+    if streaming:
+        provider = provider_for(_chosen_provider(options))
+        if provider is not None:
+            builder.config(PROVIDER_KEY, provider)
     return builder
+
+
+def _chosen_provider(options: dict[str, Any]) -> str | None:
+    """What the user has chosen, nearest to the query first."""
+    from pyspark import SparkConf
+    from pyspark.sql import SparkSession
+
+    if PROVIDER_KEY in options:
+        return str(options[PROVIDER_KEY])
+    running = SparkSession.getActiveSession()
+    if running is not None:
+        return running.conf.get(PROVIDER_KEY)
+    if _jvm_runs():
+        return SparkConf().get(PROVIDER_KEY)
+    words = shlex.split(os.environ.get("PYSPARK_SUBMIT_ARGS", ""))
+    given = [w.split("=", 1)[1] for w in words if w.startswith(f"{PROVIDER_KEY}=")]
+    return given[-1] if given else _spark_defaults().get(PROVIDER_KEY)
 
 
 def _append(

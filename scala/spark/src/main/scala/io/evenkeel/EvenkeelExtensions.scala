@@ -6,6 +6,7 @@ import java.util.{Collections, WeakHashMap}
 import org.apache.spark.sql.evenkeel.explain.{OfferExplain, ReportFunction}
 import org.apache.spark.sql.evenkeel.hint.{
   CheckRouteHints,
+  KipHint,
   PlaceRouteHints,
   PreferCachedData,
   ResolveRouteHints,
@@ -13,6 +14,8 @@ import org.apache.spark.sql.evenkeel.hint.{
 }
 import org.apache.spark.sql.evenkeel.plan.panes.PreAggregatePanes
 import org.apache.spark.sql.evenkeel.plan.{DropIdleExchange, PlanRoutedRepartition, SplitAggregate}
+import org.apache.spark.sql.evenkeel.state.ledger.RoutingFunction
+import org.apache.spark.sql.evenkeel.state.plan.RouteStatefulOperators
 import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvider}
 
 /**
@@ -27,11 +30,14 @@ final class EvenkeelExtensions extends SparkSessionExtensionsProvider {
     if (EvenkeelExtensions.isFirst(extensions)) {
       extensions.injectFunction(VersionFunction.description)
       extensions.injectTableFunction(ReportFunction.description)
+      extensions.injectTableFunction(RoutingFunction.description)
       extensions.injectResolutionRule(_ => OfferExplain)
       // 1. A hint's text becomes a node, is checked, and moves onto its operator.
       extensions.injectHintResolutionRule(_ => ResolveRouteHints)
+      extensions.injectHintResolutionRule(_ => KipHint.Resolve)
       extensions.injectResolutionRule(_ => ResolveRoutedRepartition)
       extensions.injectCheckRule(_ => CheckRouteHints)
+      extensions.injectPlanNormalizationRule(_ => KipHint.Remove)
       extensions.injectPlanNormalizationRule(_ => PlaceRouteHints)
       extensions.injectPlanNormalizationRule(PreferCachedData(_))
       extensions.injectOptimizerRule(_ => PlaceRouteHints)
@@ -42,6 +48,8 @@ final class EvenkeelExtensions extends SparkSessionExtensionsProvider {
       // 3. Sliding windows: with AQE, and without it or in streams.
       extensions.injectQueryStagePrepRule(_ => PreAggregatePanes)
       extensions.injectColumnar(_ => PreAggregatePanes.BeforeColumnar)
+      // 4. Streams: rows and state are routed by table, and state moves with it.
+      extensions.injectColumnar(RouteStatefulOperators.beforeColumnar(_))
     }
 }
 

@@ -64,8 +64,14 @@ object Snapshot {
 
   private def newer(kind: String, what: String, known: Int) =
     new SnapshotException(
-      s"The bytes of a '$kind' have $what, this release reads up to $known. Use a newer release.")
+      s"The bytes of a '$kind' have $what, this release reads up to $known. Use a newer release.",
+      isNewer = true)
 }
 
-/** Bytes that cannot be read back. */
-final class SnapshotException(message: String) extends RuntimeException(message)
+/**
+ * Bytes that cannot be read back.
+ *
+ * @param isNewer whether they are well, but of a newer release
+ */
+final class SnapshotException(message: String, val isNewer: Boolean = false)
+    extends RuntimeException(message)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.kip
 
-import io.evenkeel.core.Hashing
 import io.evenkeel.core.table.{KeyHistogram, RoutingTable, TableSolver}
 
 /**
@@ -26,21 +25,26 @@ import io.evenkeel.core.table.{KeyHistogram, RoutingTable, TableSolver}
  * Paper: 004 §4, Algorithm 1.
  *
  * @param slack ε as a share of the total load
+ * @param usable only the first `usable` targets are used, and what lies on others leaves them: N is then
+ *   `usable`. By default all of them.
  */
-final class KipSolver(slack: Double, hostWeights: HostWeights) extends TableSolver {
+final class KipSolver(slack: Double, hostWeights: HostWeights, usable: Int = Int.MaxValue)
+    extends TableSolver {
   require(slack >= 0, s"slack must not be negative, but is $slack")
+  require(usable >= 1, s"at least one target must be usable, not $usable")
 
   override def solve(histogram: KeyHistogram, previous: RoutingTable): RoutingTable = {
     val n = previous.targets
     val perTarget = previous.hostsPerTarget
     val topShare = if (histogram.size == 0) 0.0 else histogram.share(0)
-    val maxLoad = math.max(1.0 / n, topShare) + slack
-    val loads = new TargetLoads(n)
+    val used = math.min(n, usable)
+    val maxLoad = math.max(1.0 / used, topShare) + slack
+    val loads = new TargetLoads(used)
     val places = new Array[Int](histogram.size)
     var i = 0
     while (i < places.length) {
       val key = histogram.keys(i)
-      val host = Hashing.host(key, n, perTarget)
+      val host = histogram.home(i, n, perTarget)
       val share = histogram.share(i)
       places(i) =
         place(loads, maxLoad - share, previous.lookup(key, host, 0), previous.targetOfHost(host))
@@ -49,6 +53,7 @@ final class KipSolver(slack: Double, hostWeights: HostWeights) extends TableSolv
     }
     val hostTargets = Array.tabulate(previous.hosts)(previous.targetOfHost)
     val tail = hostWeights.shares(histogram, previous.hosts)
+    if (used < n) leave(hostTargets, tail, loads.toArray)
     new HostPacking(loads.toArray, hostTargets, tail, maxLoad).run()
     // Differs from the paper: a key that stays at its hash partition is listed too, because its host may
     // move in this very update.
@@ -57,7 +62,20 @@ final class KipSolver(slack: Double, hostWeights: HostWeights) extends TableSolv
 
   /** Current partition, hash partition or least loaded one, whichever first has less than `room`. */
   private def place(loads: TargetLoads, room: Double, current: Int, hash: Int): Int =
-    if (loads(current) < room) current
-    else if (loads(hash) < room) hash
+    if (loads.has(current) && loads(current) < room) current
+    else if (loads.has(hash) && loads(hash) < room) hash
     else loads.least
+
+  /** Brings the hosts of targets beyond the usable ones to the least loaded, heaviest host first. */
+  private def leave(hostTargets: Array[Int], tail: Array[Double], heavy: Array[Double]): Unit = {
+    val loads = new TargetLoads(heavy.length)
+    heavy.indices.foreach(p => loads.add(p, heavy(p)))
+    val (staying, leaving) = hostTargets.indices.partition(h => loads.has(hostTargets(h)))
+    staying.foreach(h => loads.add(hostTargets(h), tail(h)))
+    leaving.sortBy(h => -tail(h)).foreach { h =>
+      hostTargets(h) = loads.least
+      // An empty host counts a little, so that many of them do not end up on one target.
+      loads.add(hostTargets(h), math.max(tail(h), 1e-12))
+    }
+  }
 }

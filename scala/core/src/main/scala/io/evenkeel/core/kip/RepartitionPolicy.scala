@@ -43,10 +43,29 @@ final case class RepartitionPolicy(
       current: RoutingTable,
       candidate: RoutingTable,
       histogram: KeyHistogram,
+      batchesSinceChange: Int): RepartitionDecision =
+    decide(
+      current,
+      candidate,
+      before = TableForecast.loads(current, histogram).max,
+      after = TableForecast.loads(candidate, histogram).max,
+      moved = TableForecast.movedShare(current, candidate, histogram),
+      batchesSinceChange)
+
+  /**
+   * Judges a candidate whose effects are known.
+   *
+   * @param before share of the fullest target under `current`
+   * @param after the same under `candidate`
+   * @param moved share of the state that moves
+   */
+  def decide(
+      current: RoutingTable,
+      candidate: RoutingTable,
+      before: Double,
+      after: Double,
+      moved: Double,
       batchesSinceChange: Int): RepartitionDecision = {
-    val moved = TableForecast.movedShare(current, candidate, histogram)
-    val before = TableForecast.loads(current, histogram).max
-    val after = TableForecast.loads(candidate, histogram).max
     val gain = horizonBatches * (before - after)
     val cost = migrationCost * stateBatches * moved / current.targets
     import RepartitionDecision._

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel.core.kip
 
-import io.evenkeel.core.Hashing
 import io.evenkeel.core.table.{KeyHistogram, RoutingTable}
 
 /** What a table would do to a stream with the given histogram. Tables whose lists have one entry only. */
@@ -11,8 +10,7 @@ object TableForecast {
   def loads(table: RoutingTable, histogram: KeyHistogram): Array[Double] = {
     val out = new Array[Double](table.targets)
     if (histogram.total > 0) {
-      histogram.keys.indices.foreach(i =>
-        out(targetOf(table, histogram.keys(i))) += histogram.share(i))
+      histogram.keys.indices.foreach(i => out(targetOf(table, histogram, i)) += histogram.share(i))
       val tail = HostWeights.Sampled.shares(histogram, table.hosts)
       tail.indices.foreach(h => out(table.targetOfHost(h)) += tail(h))
     }
@@ -30,7 +28,7 @@ object TableForecast {
     if (histogram.total == 0) 0.0
     else {
       val heavy = histogram.keys.indices
-        .filter(i => targetOf(from, histogram.keys(i)) != targetOf(to, histogram.keys(i)))
+        .filter(i => targetOf(from, histogram, i) != targetOf(to, histogram, i))
         .map(histogram.share)
         .sum
       val tail = HostWeights.Sampled.shares(histogram, from.hosts)
@@ -38,6 +36,6 @@ object TableForecast {
     }
   }
 
-  private def targetOf(table: RoutingTable, key: Long): Int =
-    table.lookup(key, Hashing.host(key, table.targets, table.hostsPerTarget), 0)
+  private def targetOf(table: RoutingTable, histogram: KeyHistogram, i: Int): Int =
+    table.lookup(histogram.keys(i), histogram.home(i, table.targets, table.hostsPerTarget), 0)
 }

@@ -10,6 +10,8 @@ private[kip] final class TargetLoads(n: Int) {
 
   def apply(target: Int): Double = loads(target)
 
+  def has(target: Int): Boolean = target < n
+
   def least: Int = winner(1)
 
   def add(target: Int, load: Double): Unit = {

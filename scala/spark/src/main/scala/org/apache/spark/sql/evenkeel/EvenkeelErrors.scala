@@ -20,6 +20,12 @@ private[sql] object EvenkeelErrors {
   def badTargets(hint: String, targets: Int): AnalysisException =
     analysis("EVENKEEL_BAD_TARGETS", "hint" -> hint, "targets" -> targets.toString)
 
+  def badFunctionArguments(function: String, arguments: Seq[String]): AnalysisException =
+    analysis(
+      "EVENKEEL_BAD_FUNCTION_ARGUMENTS",
+      "function" -> function,
+      "arguments" -> arguments.mkString("(", ", ", ")"))
+
   def notASplitter(hint: String, router: String, valid: Seq[String]): AnalysisException =
     analysis(
       "EVENKEEL_NOT_A_SPLITTER",
@@ -46,6 +52,18 @@ private[sql] object EvenkeelErrors {
       "column" -> column,
       "nearest" -> Nearest(column, columns).fold("")(n => s" Did you mean `$n`?"),
       "columns" -> columns.mkString("`", "`, `", "`"))
+
+  /** Something that makes it unsafe to touch a stream's state: the query stops. */
+  def state(
+      condition: String,
+      cause: Option[Throwable],
+      parameters: (String, String)*): EvenkeelStateException =
+    new EvenkeelStateException(
+      condition,
+      texts.getSqlState(condition),
+      parameters.toMap,
+      s"[$condition] " + texts.getErrorMessage(condition, parameters.toMap),
+      cause.orNull)
 
   private def analysis(condition: String, parameters: (String, String)*): AnalysisException =
     new AnalysisException(

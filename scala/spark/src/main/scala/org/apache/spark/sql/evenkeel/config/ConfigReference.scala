@@ -9,7 +9,8 @@ object ConfigReference {
   private val areas: Seq[(String, Seq[ConfigEntry[_]])] = Seq(
     "All of Evenkeel" -> EvenkeelConf.all,
     "Routing by table" -> TableConf.all,
-    "Sliding windows" -> PanesConf.all)
+    "Sliding windows" -> PanesConf.all,
+    "Streams that move their state" -> StreamingConf.all)
 
   def markdown: String = {
     val sections = areas.map { case (title, entries) =>

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.apache.spark.sql.evenkeel.state.decide
+
+import java.util.UUID
+
+import scala.collection.mutable
+
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.evenkeel.config.StreamingConf
+import org.apache.spark.sql.evenkeel.explain.Reason
+import org.apache.spark.sql.evenkeel.hint.KipHint
+import org.apache.spark.sql.evenkeel.state.ledger.{RoutingEpoch, RoutingLedger}
+import org.apache.spark.sql.evenkeel.state.migrate.MigrationMetrics
+import org.apache.spark.sql.evenkeel.state.plan.{DecideRouting, RoutingQuestion}
+import org.apache.spark.sql.evenkeel.state.sample.{KeySketches, SampleInput}
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.streaming.ProcessingTimeTrigger
+import org.apache.spark.sql.execution.streaming.runtime.StreamExecution
+import org.apache.spark.sql.internal.SQLConf
+
+import io.evenkeel.core.prompt.Elasticity
+import io.evenkeel.core.table.RoutingTable
+
+/**
+ * Decides by what the stream's own tasks have counted: the link between the plan and
+ * [[RepartitionDecider]], which is pure.
+ */
+final class SampledRouting extends DecideRouting {
+  import SampledRouting._
+
+  override def observed(
+      question: RoutingQuestion,
+      routingKeys: Seq[Expression],
+      keys: Seq[Expression],
+      input: SparkPlan): SparkPlan = {
+    val conf = question.session.sessionState.conf
+    val settings = RepartitionSettings.of(conf)
+    if (!counts(settings.mode, question)) input
+    else {
+      val heavy = settings.heavyKeys(question.partitions)
+      val sketch = memoryOf(question).sketches.begin(
+        question.session.sparkContext,
+        question.batch,
+        listed = 4 * heavy,
+        counters = counters(conf, heavy),
+        every = conf.getConf(StreamingConf.SampleEvery))
+      SampleInput(routingKeys, keys, sketch, conf.getConf(StreamingConf.KeyNames), input)
+    }
+  }
+
+  override def decide(question: RoutingQuestion): Either[Reason, RoutingEpoch] = {
+    val conf = question.session.sessionState.conf
+    val memory = memoryOf(question)
+    val table = current(question, conf)
+    val histogram = memory.sketches.before(question.batch)
+    val execution = executionOf(question)
+    memory.scale(execution, question, table)
+    val facts = factsOf(question, memory, execution)
+    val settings = RepartitionSettings.of(conf)
+    val answer =
+      if (settings.mode == "hint" && !isHinted(question)) Left(Hold.NotHinted)
+      else
+        new RepartitionDecider(settings)
+          .decide(question.batch, question.operator, table, histogram, memory.sketches.names, facts)
+    if (histogram.total > 0) {
+      val after = answer.fold(_ => table, _.epoch.table)
+      memory.forecast = Map(
+        MigrationMetrics.ImbalanceBefore -> permille(histogram.loads(table)),
+        MigrationMetrics.ImbalanceAfter -> permille(histogram.loads(after)))
+    }
+    answer.foreach { adoption =>
+      memory.unfinished = !adoption.isLast
+      memory.movedShare = adoption.epoch.movedShare
+    }
+    answer.map(_.epoch)
+  }
+
+  override def figures(question: RoutingQuestion): Map[String, Long] = memoryOf(question).forecast
+
+  /** Whether tasks count keys: not where nothing could come of it. */
+  private def counts(mode: String, question: RoutingQuestion): Boolean = mode match {
+    case "auto" => true
+    case "hint" => isHinted(question)
+    case _ => false
+  }
+
+  private def isHinted(question: RoutingQuestion): Boolean =
+    executionOf(question).exists(_.analyzedPlan.exists(_.isInstanceOf[KipHint]))
+
+  private def factsOf(
+      question: RoutingQuestion,
+      memory: Memory,
+      execution: Option[StreamExecution]): StreamFacts = {
+    val progress = execution.flatMap(e => Option(e.lastProgress))
+    StreamFacts(
+      batchMs = progress.fold(0L)(p => Option(p.durationMs.get("addBatch")).fold(0L)(_.longValue)),
+      stateRows = progress.fold(0L)(_.stateOperators.map(_.numRowsTotal).sum),
+      wholeMoveMs = price(question, memory),
+      parallelTasks = question.session.sparkContext.defaultParallelism,
+      batchesSinceChange = question.lastEpoch.fold(Int.MaxValue)(e => (question.batch - e).toInt),
+      unfinished = memory.unfinished,
+      usable = memory.usable)
+  }
+
+  /** What moving everything would cost by the last migration, in this run or, by the log, in an earlier one. */
+  private def price(question: RoutingQuestion, memory: Memory): Option[Double] = {
+    if (!memory.hasLooked) {
+      memory.hasLooked = true
+      val conf = question.session.sessionState.newHadoopConf()
+      val ledger = new RoutingLedger(question.checkpoint, question.operator, conf)
+      ledger.inForce(question.batch).foreach { epoch =>
+        memory.movedShare = epoch.movedShare
+        memory.price = ledger.moved(epoch.batch).map(m => whole(m.taskMs, epoch.movedShare))
+      }
+    }
+    question.lastMigration.foreach(t => memory.price = Some(whole(t.taskMs, memory.movedShare)))
+    memory.price
+  }
+
+  // A small move costs its fixed part mostly, which says little about a larger one.
+  private def whole(taskMs: Long, share: Double): Double = taskMs / math.max(share, 0.05)
+}
+
+object SampledRouting {
+
+  private final class Memory(val sketches: KeySketches) {
+    var unfinished = false
+    var price: Option[Double] = None
+    var hasLooked = false
+    var movedShare = 0.0
+    var forecast: Map[String, Long] = Map.empty
+    private var partitionScale: Option[PartitionScale] = None
+
+    def usable: Int = partitionScale.fold(Int.MaxValue)(_.usable)
+
+    /** Follows the load of the last batch, if elasticity is on and there is an interval to measure by. */
+    def scale(
+        execution: Option[StreamExecution],
+        question: RoutingQuestion,
+        table: RoutingTable): Unit = {
+      val conf = question.session.sessionState.conf
+      val interval = execution.map(_.trigger).collect {
+        case t: ProcessingTimeTrigger if t.intervalMs > 0 => t.intervalMs
+      }
+      val progress = execution.flatMap(e => Option(e.lastProgress))
+      if (!conf.getConf(StreamingConf.Elasticity)) partitionScale = None
+      else
+        for (ms <- interval; last <- progress if last.batchId == question.batch - 1) {
+          val scale = partitionScale.getOrElse(startScale(conf, table))
+          val keys = last.stateOperators.map(_.numRowsUpdated).sum
+          val seen = Elasticity.Observation(last.batchDuration, ms, last.numInputRows, keys)
+          partitionScale = Some(scale.next(seen))
+        }
+    }
+
+    private def startScale(conf: SQLConf, table: RoutingTable): PartitionScale =
+      PartitionScale(
+        threshold = conf.getConf(StreamingConf.ElasticityThreshold),
+        step = conf.getConf(StreamingConf.ElasticityStep),
+        batches = conf.getConf(StreamingConf.ElasticityBatches),
+        minPartitions = conf.getConf(StreamingConf.ElasticityMinPartitions),
+        partitions = table.targets,
+        inUse = RepartitionDecider.inUse(table).max + 1)
+  }
+
+  private val Kept = 256
+
+  // By run: a query that starts again has other sessions, other tasks and maybe other settings.
+  private val memories = mutable.LinkedHashMap.empty[(UUID, Long), Memory]
+
+  private def memoryOf(question: RoutingQuestion): Memory = synchronized {
+    val conf = question.session.sessionState.conf
+    val hosts = current(question, conf).hosts
+    val key = (question.runId, question.operator)
+    val memory = memories.remove(key).filter(_.sketches.isOver(hosts)).getOrElse {
+      val heavy = RepartitionSettings.of(conf).heavyKeys(question.partitions)
+      new Memory(new KeySketches(conf.getConf(StreamingConf.Decay), 8 * heavy, hosts))
+    }
+    // Put in again as the newest: the one that was not asked for longest goes first.
+    memories.put(key, memory)
+    if (memories.size > Kept) memories.remove(memories.head._1)
+    memory
+  }
+
+  /** The table in force; plain hashing with as many hosts as its successor will have. */
+  private def current(question: RoutingQuestion, conf: SQLConf): RoutingTable = {
+    val table = question.current.value
+    if (!table.isPlain) table
+    else RoutingTable.plain(table.targets, conf.getConf(StreamingConf.HostsPerPartition))
+  }
+
+  private def counters(conf: SQLConf, heavy: Int): Int =
+    conf.getConf(StreamingConf.SampleCounters) match {
+      case 0 => math.max(512, 12 * heavy)
+      case n => math.max(2, n)
+    }
+
+  private def executionOf(question: RoutingQuestion): Option[StreamExecution] =
+    Option(
+      question.session.sharedState.activeStreamingQueries.get(UUID.fromString(question.queryId)))
+
+  /** Imbalance (max - avg) / avg in permille. */
+  private def permille(loads: Array[Double]): Long =
+    math.round((loads.max * loads.length - 1) * 1000)
+}

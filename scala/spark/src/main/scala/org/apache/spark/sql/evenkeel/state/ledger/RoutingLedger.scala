@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.apache.spark.sql.evenkeel.state.ledger
+
+import java.io.FileNotFoundException
+import java.nio.ByteBuffer
+
+import scala.util.control.NonFatal
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.{FileAlreadyExistsException, Path}
+import org.apache.spark.internal.Logging
+import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager
+
+/**
+ * The routing log of one stateful operator: which table holds from which batch on.
+ *
+ * One file per epoch, `<checkpoint>/evenkeel/routing/<operator>/<batch>`, written whole or not at all, before
+ * the batch that migrates to it runs, and never changed. Without a file plain hashing holds.
+ *
+ * {{{
+ * files 3, 8: batches 0-2 ran plain, batch 3 moved state to table 3, batches 4-7 used it, batch 8 moved on
+ * batch 8 again after a crash: from inForce(8) = table 3 to at(8) = table 8, the same as the first time
+ * }}}
+ *
+ * A file `latest` beside them repeats the newest epoch's batch, so that a lost file is noticed instead of
+ * the epoch before it being taken. Every file that cannot be trusted stops the query with its remedy:
+ * state that is looked for in the wrong partition would be silently lost.
+ *
+ * @param checkpoint the query's checkpoint location, the folder that holds `offsets` and `state`
+ */
+final class RoutingLedger(checkpoint: Path, operator: Long, hadoopConf: Configuration)
+    extends Logging {
+  private val folder = RoutingLedger.folder(checkpoint, operator)
+  private lazy val files = CheckpointFileManager.create(folder, hadoopConf)
+
+  /** The batches at which a table was adopted, ascending. */
+  def epochs: Seq[Long] = {
+    val found = numbered()
+    val latest = readLatest()
+    if (latest.exists(l => !found.contains(l)))
+      throw LedgerErrors.incomplete(folder, latest.get)
+    found
+  }
+
+  /** The table that `batch` finds its state in; none means plain hashing. */
+  def inForce(batch: Long): Option[RoutingEpoch] = epochs.filter(_ < batch).lastOption.map(read)
+
+  /** The table that `batch` migrates to, if it was planned before: a replay must use it again. */
+  def at(batch: Long): Option[RoutingEpoch] =
+    if (epochs.contains(batch)) Some(read(batch)) else None
+
+  /** All epochs that are kept, oldest first. */
+  def all: Seq[RoutingEpoch] = epochs.map(read)
+
+  /** Makes an epoch durable. Another epoch of the same batch is an error: two queries share a checkpoint. */
+  def write(epoch: RoutingEpoch): Unit = {
+    require(epoch.operator == operator, s"epoch of operator ${epoch.operator}, not $operator")
+    val latest = (epochs :+ epoch.batch).max
+    if (!files.exists(folder)) files.mkdirs(folder)
+    try put(path(epoch.batch), epoch.toBytes, overwrite = false)
+    catch {
+      case e: FileAlreadyExistsException => throw LedgerErrors.concurrent(folder, epoch.batch, e)
+    }
+    // After the epoch itself: a crash in between leaves an older `latest`, which is true as well.
+    put(latestPath, ByteBuffer.allocate(8).putLong(latest).array, overwrite = true)
+  }
+
+  /** Notes what the migration of an epoch did. Failing to do so harms nobody. */
+  def writeMoved(batch: Long, moved: MovedState): Unit =
+    try put(movedPath(batch), moved.toBytes, overwrite = true)
+    catch {
+      case NonFatal(e) => logWarning(s"The figures of epoch $batch were not written to $folder", e)
+    }
+
+  def moved(batch: Long): Option[MovedState] =
+    try get(movedPath(batch)).map(MovedState.fromBytes)
+    catch {
+      case NonFatal(e) =>
+        logWarning(s"The figures of epoch $batch in $folder cannot be read", e)
+        None
+    }
+
+  /**
+   * Removes what no batch from `batch` on can need. Kept are all epochs from `batch` on and the newest one
+   * before it, which the replay of `batch` finds its state by.
+   */
+  def purgeBefore(batch: Long): Unit =
+    epochs.filter(_ < batch).dropRight(1).foreach { old =>
+      files.delete(movedPath(old))
+      files.delete(path(old))
+    }
+
+  private def read(batch: Long): RoutingEpoch = {
+    val bytes = get(path(batch)).getOrElse(throw LedgerErrors.incomplete(folder, batch))
+    val epoch = LedgerErrors.explained(path(batch))(RoutingEpoch.fromBytes(bytes))
+    if (epoch.batch != batch || epoch.operator != operator)
+      throw LedgerErrors.misplaced(path(batch), epoch)
+    epoch
+  }
+
+  private def numbered(): Seq[Long] =
+    if (!files.exists(folder)) Nil
+    else files.list(folder).toSeq.flatMap(_.getPath.getName.toLongOption).sorted
+
+  private def readLatest(): Option[Long] = get(latestPath).map { bytes =>
+    if (bytes.length != 8)
+      throw LedgerErrors.damaged(latestPath, s"it has ${bytes.length} bytes", None)
+    ByteBuffer.wrap(bytes).getLong
+  }
+
+  private def put(to: Path, bytes: Array[Byte], overwrite: Boolean): Unit = {
+    val out = files.createAtomic(to, overwrite)
+    try {
+      out.write(bytes)
+      out.close()
+    } catch {
+      case e: Throwable =>
+        out.cancel()
+        throw e
+    }
+  }
+
+  private def get(from: Path): Option[Array[Byte]] =
+    if (!files.exists(from)) None
+    else
+      try {
+        val in = files.open(from)
+        try Some(in.readAllBytes())
+        finally in.close()
+      } catch {
+        case _: FileNotFoundException => None
+      }
+
+  private def path(batch: Long): Path = new Path(folder, batch.toString)
+
+  private def movedPath(batch: Long): Path = new Path(folder, s"$batch.moved")
+
+  private def latestPath: Path = new Path(folder, "latest")
+}
+
+object RoutingLedger {
+
+  /** The folder of all routing logs of a checkpoint. */
+  def root(checkpoint: Path): Path = new Path(checkpoint, "evenkeel/routing")
+
+  private def folder(checkpoint: Path, operator: Long): Path =
+    new Path(root(checkpoint), operator.toString)
+
+  /** The operators of a checkpoint that have a routing log, ascending. */
+  def operators(checkpoint: Path, hadoopConf: Configuration): Seq[Long] = {
+    val files = CheckpointFileManager.create(checkpoint, hadoopConf)
+    if (!files.exists(root(checkpoint))) Nil
+    else files.list(root(checkpoint)).toSeq.flatMap(_.getPath.getName.toLongOption).sorted
+  }
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.apache.spark.sql.evenkeel.state.plan
+
+import io.evenkeel.core.table.RoutingTable
+
+/** A routing table that travels to the tasks; it is rebuilt once per deserialised copy. */
+final class SharedTable private (private val bytes: Array[Byte]) extends Serializable {
+  @transient private lazy val table: RoutingTable = RoutingTable.fromBytes(bytes)
+
+  def isPlain: Boolean = table.isPlain
+
+  def value: RoutingTable = table
+
+  /** The partition of a row by the hash of its routing keys and that of all its keys. */
+  def lookup(keyHash: Long, hostHash: Int): Int =
+    table.lookup(keyHash, Math.floorMod(hostHash, table.hosts), 0)
+
+  override def equals(other: Any): Boolean = other match {
+    case that: SharedTable => java.util.Arrays.equals(bytes, that.bytes)
+    case _ => false
+  }
+
+  override def hashCode: Int = java.util.Arrays.hashCode(bytes)
+
+  override def toString: String = table.toString
+}
+
+object SharedTable {
+  def apply(table: RoutingTable): SharedTable = new SharedTable(table.toBytes)
+}

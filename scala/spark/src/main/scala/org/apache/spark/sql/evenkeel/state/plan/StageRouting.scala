@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.apache.spark.sql.evenkeel.state.plan
+
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.evenkeel.explain.{Outcome, Reason}
+import org.apache.spark.sql.evenkeel.state.StateErrors
+import org.apache.spark.sql.evenkeel.state.ledger.RoutingEpoch
+import org.apache.spark.sql.evenkeel.state.migrate.{
+  Migration,
+  MigrationMetrics,
+  MigrationTally,
+  PointMoves
+}
+import org.apache.spark.sql.evenkeel.state.steps.{MigrationSteps, Step}
+import org.apache.spark.sql.execution.SparkPlan
+
+import io.evenkeel.core.table.RoutingTable
+
+/**
+ * How one stage is routed in one batch: by the table in force, or by one that this batch adopts.
+ *
+ * A batch that was planned before, in a run that then failed, finds its epoch in the log and adopts it again:
+ * some partitions may have committed their part already. Otherwise the decision is made here and now, and is
+ * durable before anything runs by it.
+ *
+ * @param table by which this batch's rows and, once it is done, its state are placed
+ * @param migration what has to move first, if the batch adopts the table
+ */
+private[plan] final case class StageRouting private (
+    table: SharedTable,
+    migration: Option[Migration],
+    outcome: Outcome,
+    facts: Map[String, Long],
+    question: RoutingQuestion,
+    decider: DecideRouting) {
+
+  def observed(
+      routingKeys: Seq[Expression],
+      keys: Seq[Expression],
+      input: SparkPlan): SparkPlan = decider.observed(question, routingKeys, keys, input)
+}
+
+private[plan] object StageRouting {
+
+  /** Hosts per partition of the table that stands for plain hashing: one, as nothing moves by it. */
+  private val PlainHosts = 1
+
+  def apply(stage: StatefulStage, batch: StreamBatch): StageRouting = {
+    val memories = stage.operators.map(o => o.id -> RunMemory.of(batch, o.id)).toMap
+    memories.values.foreach(_.settle())
+    val current = inForce(stage, batch, memories)
+    val decider = DecideRouting.of(batch.session)
+    val leader = memories(stage.leader)
+    val question = RoutingQuestion(
+      batch.session,
+      batch.checkpoint,
+      batch.queryId,
+      batch.runId,
+      batch.batch,
+      stage.operators.map(_.node),
+      stage.leader,
+      stage.partitions,
+      current,
+      leader.inForce.map(_.batch),
+      leader.lastMigration)
+    val replay = memories.values.flatMap(_.at(batch.batch)).headOption
+    val adopted = replay.toRight(StreamRefusal.FirstBatch).orElse(decided(decider, question, batch))
+    adopted.foreach(check(stage, batch, _))
+    adopted.foreach(write(stage, batch, memories, _))
+    val table = adopted.fold(_ => current, epoch => SharedTable(epoch.table))
+    val migration = adopted.toOption.map(migrate(stage, batch, current, table, memories, _))
+    val epoch = leader.inForce.map(_.batch)
+    StageRouting(
+      table,
+      migration,
+      outcome(stage, adopted, epoch, table),
+      decider.figures(question) + (MigrationMetrics.Epoch -> epoch.getOrElse(0L)),
+      question,
+      decider)
+  }
+
+  /** The table by which the state lies; all operators of a stage must agree on it. */
+  private def inForce(
+      stage: StatefulStage,
+      batch: StreamBatch,
+      memories: Map[Long, RunMemory]): SharedTable = {
+    val epochs = stage.operators.map(o => memories(o.id).inForce)
+    epochs.flatten.foreach(check(stage, batch, _))
+    val plain = RoutingTable.plain(stage.partitions, PlainHosts)
+    val tables = epochs.map(_.fold(plain)(_.table)).map(t => if (t.isPlain) plain else t)
+    if (tables.distinct.size > 1)
+      throw StateErrors.tablesDiffer(batch.checkpoint, stage.operators.map(_.id))
+    SharedTable(epochs.head.fold(plain)(_.table))
+  }
+
+  private def check(stage: StatefulStage, batch: StreamBatch, epoch: RoutingEpoch): Unit =
+    if (epoch.table.targets != stage.partitions)
+      throw StateErrors.partitionsChanged(
+        batch.checkpoint,
+        epoch.operator,
+        epoch.table.targets,
+        stage.partitions)
+
+  private def decided(
+      decider: DecideRouting,
+      question: RoutingQuestion,
+      batch: StreamBatch): Either[Reason, RoutingEpoch] =
+    if (batch.batch == 0) Left(StreamRefusal.FirstBatch)
+    else
+      decider.decide(question).filterOrElse(_ => batch.isArmed, StreamRefusal.NotArmed)
+
+  /** Durable for every operator of the stage, the leader first: a replay completes what a crash left out. */
+  private def write(
+      stage: StatefulStage,
+      batch: StreamBatch,
+      memories: Map[Long, RunMemory],
+      epoch: RoutingEpoch): Unit = {
+    MigrationSteps.at(Step.BeforeRoutingFile)
+    stage.operators.map(_.id).sorted.foreach { id =>
+      memories(id).write(epoch.copy(batch = batch.batch, operator = id))
+    }
+    MigrationSteps.at(Step.AfterRoutingFile)
+  }
+
+  private def migrate(
+      stage: StatefulStage,
+      batch: StreamBatch,
+      from: SharedTable,
+      to: SharedTable,
+      memories: Map[Long, RunMemory],
+      epoch: RoutingEpoch): Migration = {
+    val tally = MigrationTally(batch.session.sparkContext)
+    val known = (memories(stage.leader).inForce ++ Some(epoch)).flatMap(_.heavyKeys)
+    val points = PointMoves.of(
+      from,
+      to,
+      stage.operators.head.keys.map(_.dataType),
+      stage.windows,
+      stage.operators.flatMap(_.stores),
+      known.collect { case key if key.row.nonEmpty => key.hash -> key.row }.toMap)
+    val keepFrom = batch.batch - batch.session.sessionState.conf.minBatchesToRetain
+    memories.foreach { case (id, memory) =>
+      memory.adopted(epoch.copy(batch = batch.batch, operator = id), tally, keepFrom)
+    }
+    val losing = points.fold(Migration.losing(from, to))(_.keys.keys.toSeq.sorted)
+    Migration(from, to, stage.windows, losing, points, tally)
+  }
+
+  private def outcome(
+      stage: StatefulStage,
+      adopted: Either[Reason, RoutingEpoch],
+      epoch: Option[Long],
+      table: SharedTable): Outcome = adopted match {
+    case Left(reason) if table.isPlain => Outcome.Plain(reason)
+    case _ =>
+      val why = adopted.fold(_ => s"since batch ${epoch.getOrElse(0L)}", _.reason)
+      Outcome.Routed("kip", "STATE", stage.partitions, why, None)
+  }
+}

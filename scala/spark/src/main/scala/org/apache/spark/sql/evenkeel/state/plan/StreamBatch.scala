@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.apache.spark.sql.evenkeel.state.plan
+
+import java.util.UUID
+
+import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.evenkeel.state.{
+  HDFSBackedMigratingStateStoreProvider,
+  RocksDBMigratingStateStoreProvider
+}
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.streaming.checkpointing.OffsetSeqLog
+import org.apache.spark.sql.execution.streaming.operators.stateful.StateStoreWriter
+import org.apache.spark.sql.execution.streaming.runtime.{
+  MicroBatchExecution,
+  StreamExecution,
+  StreamingCheckpointConstants
+}
+import org.apache.spark.sql.internal.SQLConf
+
+/** The micro-batch that is being planned on this thread. */
+private[plan] final case class StreamBatch(
+    session: SparkSession,
+    checkpoint: Path,
+    queryId: String,
+    runId: UUID,
+    batch: Long) {
+
+  def provider: String = session.sessionState.conf.stateStoreProviderClass
+
+  def isOurs: Boolean = StreamBatch.ourProviders(provider)
+
+  /**
+   * Whether the offset log of this batch names our provider: the mark that makes a restart without Evenkeel
+   * fail. It is written before a batch is planned.
+   */
+  def isArmed: Boolean = {
+    val offsets =
+      new Path(checkpoint, StreamingCheckpointConstants.DIR_NAME_OFFSETS).toString
+    new OffsetSeqLog(session, offsets, readOnly = true)
+      .get(batch)
+      .flatMap(_.metadataOpt)
+      .flatMap(_.conf.get(SQLConf.STATE_STORE_PROVIDER_CLASS.key))
+      .exists(StreamBatch.ourProviders)
+  }
+}
+
+private[plan] object StreamBatch {
+  private val ourProviders = Set(
+    classOf[RocksDBMigratingStateStoreProvider].getName,
+    classOf[HDFSBackedMigratingStateStoreProvider].getName)
+
+  /** None where a plan with stateful operators is only looked at, such as for EXPLAIN. */
+  def of(session: SparkSession, plan: SparkPlan): Option[StreamBatch] =
+    plan.collectFirst { case w: StateStoreWriter if w.stateInfo.isDefined => w }.flatMap { writer =>
+      val info = writer.getStateInfo
+      val context = session.sparkContext
+      val state = new Path(info.checkpointLocation)
+      val isRunning =
+        context.getLocalProperty(MicroBatchExecution.BATCH_ID_KEY) == info.storeVersion.toString &&
+          state.getName == StreamingCheckpointConstants.DIR_NAME_STATE
+      Option(context.getLocalProperty(StreamExecution.QUERY_ID_KEY))
+        .filter(_ => isRunning)
+        .map(StreamBatch(session, state.getParent, _, info.queryRunId, info.storeVersion))
+    }
+}

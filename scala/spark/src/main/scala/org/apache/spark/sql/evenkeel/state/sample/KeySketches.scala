@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.apache.spark.sql.evenkeel.state.sample
+
+import org.apache.spark.SparkContext
+
+import io.evenkeel.core.kip.{HostedHistogram, HostedMemory}
+
+/**
+ * What the driver remembers of the keys of one stage of stateful operators during one run of its query.
+ *
+ * Every batch has sketches of its own, one per exchange; when the next batch is planned they are complete, and
+ * are added to the memory.
+ *
+ * @param capacity (key, host) pairs that are remembered
+ */
+final class KeySketches(decay: Double, capacity: Int, hosts: Int) {
+  private var memory = HostedMemory(decay, capacity, hosts)
+  private var texts = Map.empty[Long, KeyName]
+  private var open = Seq.empty[KeySketch]
+  private var openBatch = -1L
+
+  /** A sketch for one exchange of `batch`. */
+  def begin(
+      context: SparkContext,
+      batch: Long,
+      listed: Int,
+      counters: Int,
+      every: Int): KeySketch = {
+    closeBefore(batch)
+    openBatch = batch
+    val sketch = new KeySketch(hosts, counters, listed, every)
+    context.register(sketch)
+    open :+= sketch
+    sketch
+  }
+
+  /** What is known of the keys before `batch`. */
+  def before(batch: Long): HostedHistogram = {
+    closeBefore(batch)
+    memory.histogram
+  }
+
+  def names: Map[Long, KeyName] = texts
+
+  def isOver(otherHosts: Int): Boolean = otherHosts == hosts
+
+  private def closeBefore(batch: Long): Unit = if (openBatch != batch && open.nonEmpty) {
+    val parts = open.flatMap(_.histograms)
+    // A batch without a row is no news: streams that pause must not forget.
+    if (parts.exists(_.total > 0))
+      memory = memory.add(HostedHistogram.merge(parts, capacity))
+    val seen = texts ++ open.flatMap(_.names)
+    val kept = memory.histogram.entries.iterator.map(_.key).toSet
+    texts = seen.filter { case (key, _) => kept(key) }
+    open = Nil
+  }
+}

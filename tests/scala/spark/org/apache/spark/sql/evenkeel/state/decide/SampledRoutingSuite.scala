@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.apache.spark.sql.evenkeel.state.decide
+
+import java.nio.file.Files
+
+import org.apache.spark.sql.classic.ClassicConversions.castToImpl
+import org.apache.spark.sql.evenkeel.SparkSuite
+import org.apache.spark.sql.evenkeel.state.RocksDBMigratingStateStoreProvider
+import org.apache.spark.sql.evenkeel.state.checkpoint.CheckpointProvider
+import org.apache.spark.sql.evenkeel.state.plan.DecideRouting
+import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.streaming.OutputMode
+import org.apache.spark.sql.{DataFrame, Encoder, Encoders}
+
+import io.evenkeel.core.SplitMix64
+
+/** Real streams that count their own keys and decide by themselves. */
+class SampledRoutingSuite extends SparkSuite {
+
+  override protected def settings: Map[String, String] = Map(
+    SQLConf.STATE_STORE_PROVIDER_CLASS.key -> classOf[RocksDBMigratingStateStoreProvider].getName,
+    DecideRouting.DeciderKey -> classOf[SampledRouting].getName,
+    "spark.evenkeel.streaming.minSampledRows" -> "1000",
+    "spark.evenkeel.streaming.minIntervalBatches" -> "1")
+
+  private final class Ran(val checkpoint: String, val counts: Map[Long, Long]) {
+    def epochs: DataFrame = spark.sql(s"SELECT * FROM evenkeel_routing('$checkpoint')")
+  }
+
+  /** Counts keys over some batches, each run with its own settings. */
+  private def count(
+      batches: Seq[(Seq[Long], Seq[(String, String)])],
+      prepare: DataFrame => DataFrame = identity): Ran = {
+    implicit val encoder: Encoder[Long] = Encoders.scalaLong
+    val input = MemoryStream[Long](encoder, castToImpl(spark))
+    val checkpoint = Files.createTempDirectory("sampled").toString
+    batches.foreach { case (rows, conf) =>
+      withConf(conf: _*) {
+        val query = prepare(input.toDF())
+          .groupBy("value")
+          .count()
+          .writeStream
+          .outputMode(OutputMode.Complete())
+          .format("memory")
+          .queryName("sampled")
+          .option("checkpointLocation", checkpoint)
+          .start()
+        try
+          rows.grouped(5000).foreach { part =>
+            input.addData(part: _*)
+            query.processAllAvailable()
+          }
+        finally query.stop()
+      }
+    }
+    val counts = spark.table("sampled").collect().map(r => r.getLong(0) -> r.getLong(1)).toMap
+    new Ran(checkpoint, counts)
+  }
+
+  private def uniform(seed: Long, rows: Int): Seq[Long] = {
+    val random = new SplitMix64(seed)
+    Seq.fill(rows)(random.nextInt(100000).toLong)
+  }
+
+  /** Four keys of 15 % each whose plain partition is the same one. */
+  private def colliding(seed: Long, rows: Int): Seq[Long] = {
+    val heavy = spark
+      .range(1000)
+      .where("pmod(hash(id), 4) = 2")
+      .limit(4)
+      .collect()
+      .map(_.longValue)
+    val random = new SplitMix64(seed)
+    Seq.fill(rows) {
+      if (random.nextDouble() < 0.6) heavy(random.nextInt(4)) else 1000 + random.nextInt(50000)
+    }
+  }
+
+  private def exact(rows: Seq[Long]): Map[Long, Long] =
+    rows.groupMapReduce(identity)(_ => 1L)(_ + _)
+
+  test("heavy keys that collide get homes of their own, with names, and every count stays right") {
+    val rows = colliding(1, 30000)
+    val ran = count(Seq(rows -> Nil))
+    assert(ran.counts == exact(rows))
+    val epochs = ran.epochs.collect()
+    assert(epochs.nonEmpty)
+    assert(epochs.head.getAs[Long]("moved_rows") > 0)
+    // Four keys are more than one batch may move.
+    assert(epochs.head.getAs[String]("reason").endsWith("in steps"))
+    val last = epochs.last
+    assert(!last.getAs[Boolean]("plain"))
+    val heavy = last.getSeq[org.apache.spark.sql.Row](last.fieldIndex("heavy_keys")).take(4)
+    assert(heavy.map(_.getAs[Int]("partition")).distinct.size == 4)
+    assert(heavy.forall(_.getAs[String]("name") != null))
+    assert(heavy.map(_.getAs[String]("name").toLong).toSet == rows.filter(_ < 1000).toSet)
+  }
+
+  test("uniform keys move nothing") {
+    val rows = uniform(2, 40000)
+    val ran = count(Seq(rows -> Nil))
+    assert(ran.counts == exact(rows))
+    assert(ran.epochs.isEmpty)
+  }
+
+  test(
+    "off moves nothing, release goes back to plain hash and the checkpoint is then Spark's again") {
+    val (before, release) = (colliding(3, 20000), uniform(3, 20000))
+    val mode = "spark.evenkeel.streaming.repartition"
+    val ran = count(
+      Seq(
+        before -> Seq(mode -> "off"),
+        before -> Nil,
+        release -> Seq(mode -> "release", "spark.evenkeel.streaming.maxMovedShare" -> "0.3")))
+    val epochs = ran.epochs.collect()
+    assert(epochs.head.getAs[Long]("batch") >= 4)
+    assert(epochs.last.getAs[Boolean]("plain"))
+    assert(ran.counts == exact(before ++ before ++ release))
+    assert(new CheckpointProvider(spark, ran.checkpoint).release().changed)
+  }
+
+  test("under hint a stream moves if it has the hint, and only then") {
+    val rows = colliding(6, 15000)
+    val mode = Seq("spark.evenkeel.streaming.repartition" -> "hint")
+    assert(count(Seq(rows -> mode)).epochs.isEmpty)
+    val hinted = count(Seq(rows -> mode), _.hint("kip"))
+    assert(hinted.counts == exact(rows))
+    assert(!hinted.epochs.isEmpty)
+  }
+
+  test("the hint KIP with an argument is an error, and outside a stream changes nothing") {
+    import org.apache.spark.sql.AnalysisException
+    val wrong = intercept[AnalysisException](spark.range(3).hint("kip", 4).collect())
+    assert(wrong.getCondition == "EVENKEEL_BAD_HINT_ARGUMENT")
+    assert(spark.range(3).hint("kip").groupBy("id").count().count() == 3)
+  }
+
+  test("the figures of a batch tell imbalance before and after") {
+    val rows = colliding(5, 30000)
+    implicit val encoder: Encoder[Long] = Encoders.scalaLong
+    val input = MemoryStream[Long](encoder, castToImpl(spark))
+    val query = input
+      .toDF()
+      .groupBy("value")
+      .count()
+      .writeStream
+      .outputMode(OutputMode.Complete())
+      .format("memory")
+      .queryName("figures")
+      .option("checkpointLocation", Files.createTempDirectory("figures").toString)
+      .start()
+    try {
+      val seen = rows
+        .grouped(5000)
+        .map { part =>
+          input.addData(part: _*)
+          query.processAllAvailable()
+          query.lastProgress.stateOperators.head.customMetrics
+        }
+        .toSeq
+      val adopted = seen.find(_.get("evenkeelStateRowsMoved") > 0).get
+      assert(adopted.get("evenkeelImbalanceBeforePermille") > 1000)
+      assert(seen.last.get("evenkeelImbalanceAfterPermille") < 200)
+    } finally query.stop()
+  }
+}

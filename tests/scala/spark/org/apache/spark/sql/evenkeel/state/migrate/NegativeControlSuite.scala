@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.apache.spark.sql.evenkeel.state.migrate
+
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan}
+import org.apache.spark.sql.functions.expr
+import org.apache.spark.sql.streaming.OutputMode.Update
+import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvider}
+import org.scalatest.exceptions.TestFailedException
+
+import io.evenkeel.EvenkeelExtensions
+
+/** The checks of the other suites must notice when rows are routed anew and their state stays behind. */
+class NegativeControlSuite extends StreamSuite {
+
+  override protected def settings: Map[String, String] = super.settings +
+    ("spark.sql.extensions" -> s"${classOf[EvenkeelExtensions].getName},${classOf[LeaveStateBehind].getName}")
+
+  private val aggregate = StreamCase(
+    "aggregate",
+    Update(),
+    (events, _) => events.groupBy("k").agg(expr("sum(v) AS s")))
+
+  for (backend <- Seq(Backend.hdfs, Backend.rocksDB)) {
+    test(s"without migration the rows of some batch differ, ${backend.name}") {
+      val ours = run(aggregate, moving(backend, Seq(3)))
+      intercept[TestFailedException](assertSame(ours, plain(aggregate)))
+    }
+
+    test(s"without migration some key lies in the wrong partition, ${backend.name}") {
+      val ours = run(aggregate, moving(backend, Seq(3)))
+      intercept[TestFailedException](assertPlaced(aggregate, ours))
+    }
+
+    test(s"without migration the next one stops the query, ${backend.name}") {
+      val failure = intercept[Exception](run(aggregate, moving(backend, Seq(3, 5))))
+      assert(failure.getMessage.contains("EVENKEEL_STATE_MISPLACED"))
+    }
+  }
+}
+
+/** Takes the migration out of the plan of one batch. */
+final class LeaveStateBehind extends SparkSessionExtensionsProvider {
+  override def apply(extensions: SparkSessionExtensions): Unit =
+    extensions.injectColumnar { _ =>
+      new ColumnarRule {
+        override def preColumnarTransitions: Rule[SparkPlan] = LeaveStateBehind.Strip
+      }
+    }
+}
+
+object LeaveStateBehind {
+  val Batch = 3L
+
+  object Strip extends Rule[SparkPlan] {
+    override def apply(plan: SparkPlan): SparkPlan = plan.transform {
+      case m: StateMigrateExec if m.stores.head.info.storeVersion == Batch =>
+        m.copy(migration = None)
+    }
+  }
+}

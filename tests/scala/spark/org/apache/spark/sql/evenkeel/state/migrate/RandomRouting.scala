@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.apache.spark.sql.evenkeel.state.migrate
+
+import scala.util.Random
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Expression, UnsafeProjection}
+import org.apache.spark.sql.evenkeel.explain.Reason
+import org.apache.spark.sql.evenkeel.state.ledger.{HeavyKey, RoutingEpoch}
+import org.apache.spark.sql.evenkeel.state.plan.{DecideRouting, RoutingQuestion}
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.types.{DataType, IntegerType}
+
+import io.evenkeel.core.table.RoutingTable
+
+/**
+ * Adopts a table at the batches that a setting names: half of the hosts and some heavy keys get another
+ * partition each time, the same for the same batch.
+ */
+final class RandomRouting extends DecideRouting {
+  import RandomRouting._
+
+  override def observed(
+      question: RoutingQuestion,
+      routingKeys: Seq[Expression],
+      keys: Seq[Expression],
+      input: SparkPlan): SparkPlan = input
+
+  override def decide(question: RoutingQuestion): Either[Reason, RoutingEpoch] = {
+    val at = numbers(question, AdoptAt)
+    val heavy = numbers(question, Heavy)
+    val rows = numbers(question, KnownKeys)
+    if (at.contains(question.batch))
+      Right(
+        RoutingEpoch(
+          question.batch,
+          question.operator,
+          table(question.batch, question.partitions, heavy, rows.isEmpty),
+          heavy.zip(rows).map { case (hash, key) => HeavyKey(hash, key.toString, 0.1, row(key)) },
+          "a test wants it",
+          0.5))
+    else Left(NotNow)
+  }
+
+  override def figures(question: RoutingQuestion): Map[String, Long] = Map.empty
+}
+
+object RandomRouting {
+  val AdoptAt = "spark.evenkeel.test.adoptAt"
+  val Heavy = "spark.evenkeel.test.heavy"
+
+  case object NotNow extends Reason("NOT_NOW", "the test has another batch in mind")
+
+  /** Integer keys, in the order of their hashes, whose columns are known; then hosts stay. */
+  val KnownKeys = "spark.evenkeel.test.knownKeys"
+
+  private def table(
+      batch: Long,
+      partitions: Int,
+      heavy: Seq[Long],
+      hostsMove: Boolean): RoutingTable = {
+    val random = new Random(batch)
+    val hosts = Array.tabulate(partitions * 4) { h =>
+      if (!hostsMove || random.nextBoolean()) h % partitions else random.nextInt(partitions)
+    }
+    RoutingTable(hosts, partitions, heavy.map(_ -> Array(random.nextInt(partitions))))
+  }
+
+  private def row(key: Long): Seq[Byte] =
+    UnsafeProjection.create(Array[DataType](IntegerType))(InternalRow(key.toInt)).getBytes.toVector
+
+  private def numbers(question: RoutingQuestion, key: String): Seq[Long] =
+    question.session.sessionState.conf
+      .getConfString(key, "")
+      .split(',')
+      .toSeq
+      .filter(_.nonEmpty)
+      .map(_.toLong)
+}

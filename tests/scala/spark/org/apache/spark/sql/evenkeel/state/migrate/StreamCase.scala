@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.apache.spark.sql.evenkeel.state.migrate
+
+import org.apache.spark.sql.streaming.{OutputMode, StreamingQueryProgress}
+import org.apache.spark.sql.{DataFrame, Row}
+
+/** An input row: which input, a key that is often the same few, a value, event time in microseconds. */
+final case class Event(side: Int, k: Int, v: Int, micros: Long)
+
+/**
+ * A streaming query over one or two inputs.
+ *
+ * @param keys of each operator's state: the partition columns are the first so many
+ */
+final case class StreamCase(
+    name: String,
+    mode: OutputMode,
+    build: (DataFrame, DataFrame) => DataFrame,
+    settings: Map[String, String] = Map.empty,
+    keyColumns: Int = 1,
+    windows: Set[Int] = Set.empty,
+    operators: Seq[Long] = Seq(0L),
+    joinSides: Seq[String] = Nil,
+    backends: Seq[Backend] = Backend.few)
+
+/** What a run of a query left behind: the rows of each batch, and its progress. */
+final case class Ran(
+    checkpoint: String,
+    outputs: Map[Long, Map[Row, Int]],
+    progress: Seq[StreamingQueryProgress]) {
+  def custom(name: String): Seq[Long] =
+    progress.flatMap(_.stateOperators.flatMap(o => Option(o.customMetrics.get(name)).map(_.toLong)))
+}
+
+/** A state store backend with its settings. */
+final case class Backend(name: String, plain: String, ours: String, settings: Map[String, String])
+
+object Backend {
+  private val spark = "org.apache.spark.sql.execution.streaming.state"
+  private val evenkeel = "org.apache.spark.sql.evenkeel.state"
+
+  private def rocks(name: String, settings: (String, String)*) = Backend(
+    name,
+    s"$spark.RocksDBStateStoreProvider",
+    s"$evenkeel.RocksDBMigratingStateStoreProvider",
+    settings.toMap)
+
+  private val changelog =
+    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled"
+  private val format = "spark.sql.streaming.stateStore.checkpointFormatVersion"
+
+  val hdfs: Backend = Backend(
+    "HDFS-backed",
+    s"$spark.HDFSBackedStateStoreProvider",
+    s"$evenkeel.HDFSBackedMigratingStateStoreProvider",
+    Map.empty)
+
+  val rocksDB: Backend = rocks("RocksDB", changelog -> "false")
+
+  val rocksDBs: Seq[Backend] = Seq(
+    rocksDB,
+    rocks("RocksDB with changelog", changelog -> "true"),
+    rocks("RocksDB, checkpoint format 2", changelog -> "false", format -> "2"),
+    rocks("RocksDB with changelog, checkpoint format 2", changelog -> "true", format -> "2"))
+
+  val all: Seq[Backend] = hdfs +: rocksDBs
+
+  /** Both backends, with and without all that is special of RocksDB. */
+  val few: Seq[Backend] = Seq(hdfs, rocksDB, rocksDBs.last)
+
+  /** One of each. */
+  val two: Seq[Backend] = Seq(hdfs, rocksDBs.last)
+}

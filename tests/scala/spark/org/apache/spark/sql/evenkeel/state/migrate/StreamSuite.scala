@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.apache.spark.sql.evenkeel.state.migrate
+
+import java.nio.file.Files
+
+import scala.collection.mutable
+import scala.util.Random
+
+import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.catalyst.encoders.ExpressionEncoder
+import org.apache.spark.sql.catalyst.expressions.{BindReferences, Expression, GetStructField}
+import org.apache.spark.sql.evenkeel.SparkSuite
+import org.apache.spark.sql.evenkeel.state.ledger.RoutingLedger
+import org.apache.spark.sql.evenkeel.state.plan.{DecideRouting, KipRoute, SharedTable}
+import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
+import org.apache.spark.sql.streaming.{StreamingQuery, StreamingQueryProgress}
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.{DataFrame, Dataset, Row, SQLContext}
+
+import io.evenkeel.core.table.RoutingTable
+
+/** Streams that are run twice, plain and with state that moves, and whose every batch must be the same. */
+abstract class StreamSuite extends SparkSuite {
+  protected val partitions = 3
+
+  override protected def settings: Map[String, String] = Map(
+    "spark.sql.shuffle.partitions" -> partitions.toString,
+    "spark.sql.streaming.numRecentProgressUpdates" -> "1000",
+    "spark.sql.streaming.minBatchesToRetain" -> "100",
+    "spark.sql.streaming.stateStore.maintenanceInterval" -> "1h")
+
+  protected val adoptAt: Seq[Long] = Seq(2L, 3L, 5L)
+
+  /** What each batch brings to either input; event time moves on by 20 seconds per batch. */
+  protected val input: Seq[(Seq[Event], Seq[Event])] = {
+    val random = new Random(5)
+    def event(side: Int, batch: Int) = {
+      val key = if (random.nextInt(3) == 0) random.nextInt(2) else random.nextInt(30)
+      Event(side, key, random.nextInt(100), (batch * 20L + random.nextInt(30)) * 1000000L)
+    }
+    Seq.tabulate(7)(b => (Seq.fill(40)(event(0, b)), Seq.fill(25)(event(1, b))))
+  }
+
+  /** Two inputs that outlive the query, and the query over them. */
+  protected class Stream(test: StreamCase, settings: Map[String, String]) {
+    private implicit val context: SQLContext = spark.sqlContext
+    private implicit val encoder: ExpressionEncoder[Event] = ExpressionEncoder[Event]()
+    // One source for both inputs: two could be seen by a batch one without the other.
+    private val source = MemoryStream[Event]
+    val checkpoint: String = Files.createTempDirectory("stream").toString
+    val outputs: mutable.Map[Long, Map[Row, Int]] = mutable.Map.empty
+    val progress: mutable.Buffer[StreamingQueryProgress] = mutable.Buffer.empty
+
+    private def events(side: Int): DataFrame = source
+      .toDF()
+      .where(s"side = $side")
+      .selectExpr("k", "v", "timestamp_micros(micros) AS ts")
+      .withWatermark("ts", "10 seconds")
+
+    def start(more: Map[String, String] = Map.empty): StreamingQuery =
+      withConf((test.settings ++ settings ++ more).toSeq: _*) {
+        test
+          .build(events(0), events(1))
+          .writeStream
+          .outputMode(test.mode)
+          .option("checkpointLocation", checkpoint)
+          .foreachBatch { (batch: Dataset[Row], id: Long) =>
+            outputs(id) = multiset(batch.collect().toSeq)
+            seen(id)
+          }
+          .start()
+      }
+
+    /** Called at the end of each batch, before it is in the commit log. */
+    def seen(batch: Long): Unit = ()
+
+    def add(rows: (Seq[Event], Seq[Event])): Unit = {
+      source.addData(rows._1 ++ rows._2)
+      ()
+    }
+
+    def finish(query: StreamingQuery): Unit = {
+      progress ++= query.recentProgress
+      query.stop()
+    }
+
+    def ran: Ran = Ran(checkpoint, outputs.toMap, progress.toSeq)
+  }
+
+  protected def multiset(rows: Seq[Row]): Map[Row, Int] =
+    rows.groupBy(identity).map { case (row, same) => row -> same.size }
+
+  /** Runs all of the input; the query is stopped and started again before the batches of `restarts`. */
+  protected def run(
+      test: StreamCase,
+      settings: Map[String, String],
+      restarts: Set[Int] = Set.empty): Ran = {
+    val stream = new Stream(test, settings)
+    var query = stream.start()
+    try {
+      input.zipWithIndex.foreach { case (rows, i) =>
+        if (restarts(i)) {
+          stream.finish(query)
+          query = stream.start()
+        }
+        stream.add(rows)
+        query.processAllAvailable()
+      }
+      stream.finish(query)
+    } finally query.stop()
+    stream.ran
+  }
+
+  private val references = mutable.Map.empty[String, Ran]
+
+  protected def plain(test: StreamCase): Ran = references.getOrElseUpdate(
+    test.name, {
+      val backend = test.backends.head
+      run(test, backend.settings + (providerKey -> backend.plain))
+    })
+
+  protected val providerKey = "spark.sql.streaming.stateStore.providerClass"
+
+  protected def moving(backend: Backend, adopt: Seq[Long] = adoptAt): Map[String, String] =
+    backend.settings ++ Map(
+      providerKey -> backend.ours,
+      DecideRouting.DeciderKey -> classOf[RandomRouting].getName,
+      RandomRouting.AdoptAt -> adopt.mkString(","),
+      RandomRouting.Heavy -> heavy.mkString(","))
+
+  /** The 64-bit hashes of the keys 0, 1 and 2. */
+  protected lazy val heavy: Seq[Long] =
+    spark.range(3).selectExpr("xxhash64(CAST(id AS INT))").collect().toSeq.map(_.getLong(0))
+
+  protected def assertSame(ours: Ran, theirs: Ran): Unit = {
+    assert(ours.outputs.keySet == theirs.outputs.keySet)
+    theirs.outputs.toSeq.sortBy(_._1).foreach { case (batch, rows) =>
+      assert(ours.outputs(batch) == rows, s"in batch $batch")
+    }
+  }
+
+  /** Where state lies: for every operator and side the partition and the key of each row. */
+  protected def assertPlaced(test: StreamCase, ran: Ran): Unit = {
+    val last = ran.progress.map(_.batchId).max
+    test.operators.foreach { operator =>
+      val ledger = new RoutingLedger(
+        new Path(ran.checkpoint),
+        operator,
+        spark.sessionState.newHadoopConf())
+      val table =
+        ledger.inForce(last + 1).fold(RoutingTable.plain(partitions, 1))(_.table)
+      val sides = if (test.joinSides.isEmpty) Seq(None) else test.joinSides.map(Some(_))
+      sides.foreach { side =>
+        val reader = spark.read.format("statestore").option("operatorId", operator)
+        val state = side.fold(reader)(reader.option("joinSide", _)).load(ran.checkpoint)
+        val found = placed(test, state, SharedTable(table))
+        found.foreach { case (key, at, expected) =>
+          assert(at == expected, s"$key of operator $operator, side $side")
+        }
+        found.groupBy(_._1).foreach { case (key, places) =>
+          assert(places.map(_._2).distinct.size == 1, s"$key of operator $operator lies twice")
+        }
+      }
+    }
+  }
+
+  private def placed(
+      test: StreamCase,
+      state: DataFrame,
+      table: SharedTable): Seq[(String, Int, Int)] = {
+    val execution =
+      state.asInstanceOf[org.apache.spark.sql.classic.Dataset[Row]].queryExecution
+    val output = execution.analyzed.output
+    val key = output.find(_.name == "key").get
+    val at = output.indexWhere(_.name == "partition_id")
+    val fields = key.dataType.asInstanceOf[StructType].indices.take(test.keyColumns).map { i =>
+      BindReferences.bindReference(GetStructField(key, i): Expression, output)
+    }
+    val route = KipRoute.of(fields, test.windows, table)
+    execution.toRdd.map(_.copy()).collect().toSeq.map { row =>
+      (fields.map(_.eval(row)).mkString(","), row.getInt(at), route.eval(row).asInstanceOf[Int])
+    }
+  }
+}

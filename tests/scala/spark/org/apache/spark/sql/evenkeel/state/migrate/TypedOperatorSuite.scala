@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.apache.spark.sql.evenkeel.state.migrate
+
+import org.apache.spark.sql.evenkeel.state.migrate.TypedOperatorSuite._
+import org.apache.spark.sql.streaming.OutputMode.{Append, Update}
+import org.apache.spark.sql.streaming.{GroupState, GroupStateTimeout}
+import org.apache.spark.sql.{DataFrame, Dataset, Encoder, Encoders}
+
+/** Groups with a state and a timeout of the user's own. */
+class TypedOperatorSuite extends StreamSuite {
+  private implicit val visits: Encoder[Visit] = Encoders.product[Visit]
+  private implicit val sums: Encoder[Sum] = Encoders.product[Sum]
+  private implicit val results: Encoder[Result] = Encoders.product[Result]
+  private implicit val ints: Encoder[Int] = Encoders.scalaInt
+
+  private def typed(events: DataFrame): Dataset[Visit] = events.as[Visit]
+
+  private val cases = Seq(
+    StreamCase(
+      "flatMapGroupsWithState with event-time timeout",
+      Append(),
+      (events, _) =>
+        typed(events)
+          .groupByKey(_.k)
+          .flatMapGroupsWithState(Append(), GroupStateTimeout.EventTimeTimeout)(summed _)
+          .toDF()),
+    StreamCase(
+      "flatMapGroupsWithState with processing-time timeout",
+      Update(),
+      (events, _) =>
+        typed(events)
+          .groupByKey(_.k)
+          .flatMapGroupsWithState(Update(), GroupStateTimeout.ProcessingTimeTimeout)(patient _)
+          .toDF()),
+    StreamCase(
+      "mapGroupsWithState",
+      Update(),
+      (events, _) =>
+        typed(events)
+          .groupByKey(_.k)
+          .mapGroupsWithState(GroupStateTimeout.NoTimeout)(total _)
+          .toDF()))
+
+  for (query <- cases; backend <- query.backends)
+    test(s"${query.name}: state moves three times and no batch differs, ${backend.name}") {
+      val theirs = plain(query)
+      assert(theirs.outputs.values.exists(_.nonEmpty))
+      val ours = run(query, moving(backend), restarts = Set(4))
+      assert(ours.custom(MigrationMetrics.RowsMoved).count(_ > 0) >= 3, "too few batches moved state")
+      val data = theirs.outputs.keySet.filter(theirs.outputs(_).nonEmpty)
+      data.foreach(b => assert(ours.outputs.get(b).contains(theirs.outputs(b)), s"in batch $b"))
+      withConf(backend.settings.toSeq: _*)(assertPlaced(query, ours))
+    }
+}
+
+object TypedOperatorSuite {
+  final case class Visit(k: Int, v: Int, ts: java.sql.Timestamp)
+  final case class Sum(n: Int, s: Long)
+  final case class Result(k: Int, n: Int, s: Long, timedOut: Boolean)
+
+  private def added(visits: Iterator[Visit], state: GroupState[Sum]): Sum =
+    visits.foldLeft(state.getOption.getOrElse(Sum(0, 0)))((t, v) => Sum(t.n + 1, t.s + v.v))
+
+  def summed(k: Int, visits: Iterator[Visit], state: GroupState[Sum]): Iterator[Result] =
+    if (state.hasTimedOut) {
+      val last = state.get
+      state.remove()
+      Iterator(Result(k, last.n, last.s, timedOut = true))
+    } else {
+      val sum = added(visits, state)
+      state.update(sum)
+      state.setTimeoutTimestamp(state.getCurrentWatermarkMs() + 15000)
+      Iterator(Result(k, sum.n, sum.s, timedOut = false))
+    }
+
+  def patient(k: Int, visits: Iterator[Visit], state: GroupState[Sum]): Iterator[Result] = {
+    val sum = added(visits, state)
+    state.update(sum)
+    state.setTimeoutDuration("1 day")
+    Iterator(Result(k, sum.n, sum.s, state.hasTimedOut))
+  }
+
+  def total(k: Int, visits: Iterator[Visit], state: GroupState[Sum]): Result = {
+    val sum = added(visits, state)
+    state.update(sum)
+    Result(k, sum.n, sum.s, timedOut = false)
+  }
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.apache.spark.sql.evenkeel.state.sample
+
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.evenkeel.SparkSuite
+import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
+import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
+import org.apache.spark.sql.execution.{CollapseCodegenStages, SparkPlan, WholeStageCodegenExec}
+
+class SampleKeysSuite extends SparkSuite {
+  private val hosts = 64
+
+  override protected def settings: Map[String, String] =
+    Map("spark.sql.adaptive.enabled" -> "false")
+
+  private def sketch(): KeySketch = {
+    val made = new KeySketch(hosts, capacity = 1024, listed = 256, every = 8)
+    spark.sparkContext.register(made)
+    made
+  }
+
+  private def attribute(plan: SparkPlan, name: String): Attribute =
+    plan.output.find(_.name == name).get
+
+  /** The plan below the code generation of `df`, sampled by `keys`. */
+  private def sampled(df: DataFrame, into: KeySketch, keys: String*): SampleKeysExec = {
+    val plan = executed(df) match {
+      case stage: WholeStageCodegenExec => stage.child
+      case other => other
+    }
+    val by = keys.map(attribute(plan, _))
+    SampleKeysExec(by, by, into, named = true, plan)
+  }
+
+  for (codegen <- Seq(true, false)) {
+    test(
+      s"every key of a small input is counted at the host Spark would hash it to, codegen $codegen") {
+      withConf("spark.sql.codegen.wholeStage" -> codegen.toString) {
+        val into = sketch()
+        val df = spark.range(0, 4000, 1, 2).selectExpr("concat('k', id % 5) AS k", "id % 3 AS j")
+        val plan = CollapseCodegenStages()(sampled(df, into, "k", "j"))
+        assert(plan.isInstanceOf[WholeStageCodegenExec] == codegen)
+        assert(plan.execute().count() == 4000)
+        val seen = into.histograms
+        assert(seen.map(_.total).sum == 4000)
+        val expected = df
+          .selectExpr("xxhash64(k, j)", "pmod(hash(k, j), 64)")
+          .collect()
+          .groupMapReduce(r => (r.getLong(0), r.getInt(1)))(_ => 1.0)(_ + _)
+        val counted = seen.flatMap(_.entries).groupMapReduce(e => (e.key, e.host))(_.weight)(_ + _)
+        assert(counted == expected)
+        assert(into.names.values.toSet.size == 15)
+        assert(into.names.values.forall(_.text.matches("\\{k[0-4], [0-2]\\}")))
+      }
+    }
+
+    test(s"rows pass unchanged, nulls and unused columns included, codegen $codegen") {
+      withConf("spark.sql.codegen.wholeStage" -> codegen.toString) {
+        val df = spark
+          .range(0, 20000, 1, 3)
+          .selectExpr("if(id % 7 = 0, null, id % 11) AS k", "id * 2 AS v", "'x' AS w")
+          .where("v % 3 <> 1")
+        val plan = CollapseCodegenStages()(sampled(df, sketch(), "k"))
+        val types = plan.schema
+        val rows = plan.executeCollectPublic().map(_.toString).sorted
+        assert(types == df.schema)
+        assert(rows.toSeq == df.collect().map(_.toString).sorted.toSeq)
+      }
+    }
+  }
+
+  test("a large input is counted in part, without bias") {
+    val into = sketch()
+    val df = spark.range(0, 400000, 1, 2).selectExpr("if(id % 4 = 0, 0, id) AS k")
+    assert(CollapseCodegenStages()(sampled(df, into, "k")).execute().count() == 400000)
+    val total = into.histograms.map(_.total).sum
+    val heavy = into.histograms.flatMap(_.entries).groupMapReduce(_.key)(_.weight)(_ + _).values.max
+    assert(math.abs(total - 400000) < 8000)
+    assert(math.abs(heavy / total - 0.25) < 0.01)
+    assert(into.names.values.map(_.text).toSeq.contains("0"))
+  }
+
+  test("a partition that runs twice counts once") {
+    val into = sketch()
+    val plan = sampled(spark.range(0, 3000, 1, 3).selectExpr("id % 5 AS k"), into, "k")
+    val rdd = plan.execute()
+    assert(rdd.count() == 3000 && rdd.count() == 3000)
+    assert(into.histograms.map(_.total).sum == 3000)
+  }
+
+  test("below a partial aggregate the rows are counted, not the keys of each task") {
+    val into = sketch()
+    val df = spark.range(0, 4000, 1, 4).selectExpr("id % 2 AS k", "id AS v").groupBy("k").sum("v")
+    val exchange = executed(df).collectFirst { case e: ShuffleExchangeExec => e }.get
+    val partial = exchange.child match {
+      case stage: WholeStageCodegenExec => stage.child
+      case other => other
+    }
+    val keys = Seq(attribute(partial, "k"))
+    val plan = SampleInput(keys, keys, into, named = false, partial)
+    assert(plan.isInstanceOf[BaseAggregateExec])
+    assert(CollapseCodegenStages()(plan).execute().count() == 8)
+    assert(into.histograms.map(_.total).sum == 4000)
+    assert(into.names.isEmpty)
+  }
+
+  test("a grouping expression is hashed below the aggregate as its result is above it") {
+    val into = sketch()
+    val df =
+      spark.range(0, 1000, 1, 2).groupBy(org.apache.spark.sql.functions.expr("id % 3")).count()
+    val exchange = executed(df).collectFirst { case e: ShuffleExchangeExec => e }.get
+    val partial = exchange.child match {
+      case stage: WholeStageCodegenExec => stage.child
+      case other => other
+    }
+    val keys = Seq(partial.output.head)
+    SampleInput(keys, keys, into, named = false, partial).execute().count()
+    val expected =
+      spark.sql("SELECT xxhash64(id % 3) FROM range(3)").collect().map(_.getLong(0)).toSet
+    assert(into.histograms.flatMap(_.entries).map(_.key).toSet == expected)
+    assert(expected.size == 3)
+  }
+
+  test("keys that are equal under their collation are one key") {
+    val into = sketch()
+    val df =
+      spark.sql("SELECT if(id % 2 = 0, 'a', 'A') COLLATE UTF8_LCASE AS k FROM range(0, 1000, 1, 2)")
+    assert(CollapseCodegenStages()(sampled(df, into, "k")).execute().count() == 1000)
+    assert(into.histograms.flatMap(_.entries).map(e => (e.key, e.host)).distinct.size == 1)
+  }
+
+  test("the memory of a run takes each batch once and keeps it through an empty one") {
+    val sketches = new KeySketches(decay = 0.5, capacity = 100, hosts)
+    def batch(number: Long, rows: Int) = {
+      val into = sketches.begin(spark.sparkContext, number, listed = 64, counters = 512, every = 8)
+      val df = spark.range(0, rows.toLong, 1, 2).selectExpr("id % 5 AS k")
+      assert(sampled(df, into, "k").execute().count() == rows)
+    }
+    assert(sketches.before(0).total == 0)
+    batch(0, 1000)
+    assert(sketches.before(1).total == 1000)
+    assert(sketches.before(1).total == 1000)
+    batch(1, 0)
+    batch(2, 600)
+    assert(sketches.before(3).total == 1100)
+  }
+}
