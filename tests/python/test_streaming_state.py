@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from own_process import run_python
 
 # Batches drift: the heavy key of each is another one, so that every batch would like another table.
@@ -38,7 +39,8 @@ spark = evenkeel.session(
         "spark.sql.streaming.numRecentProgressUpdates": 1000,
         "spark.evenkeel.streaming.minSampledRows": 0, "spark.evenkeel.streaming.minImbalance": 0,
         "spark.evenkeel.streaming.hysteresis": 0, "spark.evenkeel.streaming.minIntervalBatches": 1,
-        "spark.evenkeel.streaming.horizonBatches": 1e9, "spark.evenkeel.streaming.migrationNsPerRow": 0,
+        "spark.evenkeel.streaming.horizonBatches": 1e9,
+        "spark.evenkeel.streaming.migrationNsPerRow": 0,
         "spark.evenkeel.streaming.maxMovedShare": 1.0,
     },
 )
@@ -101,7 +103,9 @@ query = (
 )
 query.awaitTermination()
 moved = [
-    json.loads(p.json)["stateOperators"][0].get("customMetrics", {}).get("evenkeelStateRowsMoved", 0)
+    json.loads(p.json)["stateOperators"][0]
+    .get("customMetrics", {})
+    .get("evenkeelStateRowsMoved", 0)
     for p in query.recentProgress
 ]
 print(json.dumps({"batches": batches, "moved": moved}))
