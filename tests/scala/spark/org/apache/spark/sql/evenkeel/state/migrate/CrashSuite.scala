@@ -21,7 +21,10 @@ class CrashSuite extends StreamSuite {
     "join",
     Append(),
     (left, right) =>
-      left.join(right.toDF("k2", "v2", "ts2"), expr("k = k2 AND ts2 BETWEEN ts AND ts + INTERVAL 5 seconds"), "left_outer"),
+      left.join(
+        right.toDF("k2", "v2", "ts2"),
+        expr("k = k2 AND ts2 BETWEEN ts AND ts + INTERVAL 5 seconds"),
+        "left_outer"),
     joinSides = Seq("left", "right"))
 
   /** Every batch from the third on adopts a table, so that the crash meets a migration for sure. */
@@ -64,7 +67,8 @@ class CrashSuite extends StreamSuite {
       withConf(backend.settings.toSeq: _*)(assertPlaced(aggregate, ours))
     }
 
-  for (backend <- Seq(Backend.rocksDB); step <- Seq(Step.AfterRoutingFile, Step.Applying, Step.Committed))
+  for (backend <- Seq(Backend.rocksDB);
+    step <- Seq(Step.AfterRoutingFile, Step.Applying, Step.Committed))
     test(s"an aggregate that fails twice at ${step.name} loses nothing, ${backend.name}") {
       val ours = crashed(aggregate, moving(backend, adoptions), step, partition = -1, times = 2)
       assertSame(ours, plain(aggregate))

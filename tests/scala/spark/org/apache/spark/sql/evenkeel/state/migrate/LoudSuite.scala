@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.apache.spark.sql.evenkeel.state.migrate
 
+import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.catalyst.expressions.CollationAwareMurmur3Hash
 import org.apache.spark.sql.catalyst.plans.physical.{
   HashPartitioning,
@@ -15,7 +16,6 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streaming.OutputMode.Update
 import org.apache.spark.sql.streaming.StreamingQueryException
 import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvider}
-import org.apache.spark.SparkThrowable
 
 import io.evenkeel.EvenkeelExtensions
 
@@ -25,10 +25,8 @@ class LoudSuite extends StreamSuite {
   override protected def settings: Map[String, String] = super.settings +
     ("spark.sql.extensions" -> s"${classOf[EvenkeelExtensions].getName},${classOf[PlainPlans].getName}")
 
-  private val aggregate = StreamCase(
-    "aggregate",
-    Update(),
-    (events, _) => events.groupBy("k").agg(expr("sum(v) AS s")))
+  private val aggregate =
+    StreamCase("aggregate", Update(), (events, _) => events.groupBy("k").agg(expr("sum(v) AS s")))
 
   /** Runs four batches by `first`, then one by `second`. */
   private def change(
@@ -134,7 +132,8 @@ object PlainPlans {
       else
         plan.transform {
           case m: StateMigrateExec => m.child
-          case e: ShuffleExchangeExec => e.copy(outputPartitioning = e.outputPartitioning match {
+          case e: ShuffleExchangeExec =>
+            e.copy(outputPartitioning = e.outputPartitioning match {
               case p: ShufflePartitionIdPassThrough =>
                 p.expr.child match {
                   case KipRoute(_, CollationAwareMurmur3Hash(keys, _), _) =>

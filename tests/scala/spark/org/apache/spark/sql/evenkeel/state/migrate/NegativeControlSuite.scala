@@ -16,10 +16,8 @@ class NegativeControlSuite extends StreamSuite {
   override protected def settings: Map[String, String] = super.settings +
     ("spark.sql.extensions" -> s"${classOf[EvenkeelExtensions].getName},${classOf[LeaveStateBehind].getName}")
 
-  private val aggregate = StreamCase(
-    "aggregate",
-    Update(),
-    (events, _) => events.groupBy("k").agg(expr("sum(v) AS s")))
+  private val aggregate =
+    StreamCase("aggregate", Update(), (events, _) => events.groupBy("k").agg(expr("sum(v) AS s")))
 
   for (backend <- Seq(Backend.hdfs, Backend.rocksDB)) {
     test(s"without migration the rows of some batch differ, ${backend.name}") {

@@ -9,7 +9,9 @@ import org.apache.spark.sql.{DataFrame, SparkSession}
 object OperatorCases {
 
   private def windowed(events: DataFrame): DataFrame =
-    events.groupBy(window(col("ts"), "20 seconds"), col("k")).agg(expr("sum(v) AS s"), expr("count(*) AS n"))
+    events
+      .groupBy(window(col("ts"), "20 seconds"), col("k"))
+      .agg(expr("sum(v) AS s"), expr("count(*) AS n"))
 
   private val aggregates = Seq(
     StreamCase(
@@ -111,8 +113,7 @@ object OperatorCases {
     StreamCase(
       "dropDuplicates below an aggregate on another key",
       Update(),
-      (events, _) =>
-        events.dropDuplicates("k", "v").groupBy("k").agg(expr("count(*) AS n")),
+      (events, _) => events.dropDuplicates("k", "v").groupBy("k").agg(expr("count(*) AS n")),
       operators = Nil),
     StreamCase(
       "a join below dropDuplicates on the same key",

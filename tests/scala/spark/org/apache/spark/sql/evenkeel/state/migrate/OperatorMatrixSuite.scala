@@ -11,7 +11,9 @@ class OperatorMatrixSuite extends StreamSuite {
       val theirs = plain(query)
       assert(theirs.outputs.values.exists(_.nonEmpty))
       val ours = run(query, moving(backend), restarts = Set(4))
-      assert(ours.custom(MigrationMetrics.RowsMoved).count(_ > 0) >= 3, "too few batches moved state")
+      assert(
+        ours.custom(MigrationMetrics.RowsMoved).count(_ > 0) >= 3,
+        "too few batches moved state")
       assertSame(ours, theirs)
       withConf(backend.settings.toSeq: _*)(assertPlaced(query, ours))
     }

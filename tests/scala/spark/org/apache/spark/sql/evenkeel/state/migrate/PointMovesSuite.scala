@@ -8,10 +8,7 @@ import org.apache.spark.sql.streaming.OutputMode.{Append, Update}
 class PointMovesSuite extends StreamSuite {
 
   private val cases = Seq(
-    StreamCase(
-      "aggregate",
-      Update(),
-      (events, _) => events.groupBy("k").agg(expr("sum(v) AS s"))),
+    StreamCase("aggregate", Update(), (events, _) => events.groupBy("k").agg(expr("sum(v) AS s"))),
     StreamCase("dropDuplicates", Append(), (events, _) => events.dropDuplicates("k").select("k")),
     StreamCase(
       "session windows",
@@ -34,6 +31,7 @@ class PointMovesSuite extends StreamSuite {
   test("a key of which only the hash is known is scanned for") {
     val query = cases.head
     val ours = run(query, moving(Backend.hdfs))
-    assert(ours.custom(MigrationMetrics.RowsScanned).sum > ours.custom(MigrationMetrics.RowsMoved).sum)
+    assert(
+      ours.custom(MigrationMetrics.RowsScanned).sum > ours.custom(MigrationMetrics.RowsMoved).sum)
   }
 }

@@ -143,10 +143,8 @@ abstract class StreamSuite extends SparkSuite {
   protected def assertPlaced(test: StreamCase, ran: Ran): Unit = {
     val last = ran.progress.map(_.batchId).max
     test.operators.foreach { operator =>
-      val ledger = new RoutingLedger(
-        new Path(ran.checkpoint),
-        operator,
-        spark.sessionState.newHadoopConf())
+      val ledger =
+        new RoutingLedger(new Path(ran.checkpoint), operator, spark.sessionState.newHadoopConf())
       val table =
         ledger.inForce(last + 1).fold(RoutingTable.plain(partitions, 1))(_.table)
       val sides = if (test.joinSides.isEmpty) Seq(None) else test.joinSides.map(Some(_))

@@ -41,7 +41,9 @@ class TypedOperatorSuite extends StreamSuite {
       val theirs = plain(query)
       assert(theirs.outputs.values.exists(_.nonEmpty))
       val ours = run(query, moving(backend), restarts = Set(4))
-      assert(ours.custom(MigrationMetrics.RowsMoved).count(_ > 0) >= 3, "too few batches moved state")
+      assert(
+        ours.custom(MigrationMetrics.RowsMoved).count(_ > 0) >= 3,
+        "too few batches moved state")
       val data = theirs.outputs.keySet.filter(theirs.outputs(_).nonEmpty)
       data.foreach(b => assert(ours.outputs.get(b).contains(theirs.outputs(b)), s"in batch $b"))
       withConf(backend.settings.toSeq: _*)(assertPlaced(query, ours))

@@ -12,7 +12,10 @@ import io.evenkeel.core.table.RoutingTable
 class KipRouteSuite extends SparkSuite {
   private val n = 5
 
-  private def places(table: RoutingTable, windows: Set[Int], keys: String*): Seq[(Int, Int, Int)] = {
+  private def places(
+      table: RoutingTable,
+      windows: Set[Int],
+      keys: String*): Seq[(Int, Int, Int)] = {
     val frame = spark
       .range(2000)
       .selectExpr(
@@ -24,7 +27,8 @@ class KipRouteSuite extends SparkSuite {
     val execution =
       frame.asInstanceOf[org.apache.spark.sql.classic.Dataset[Row]].queryExecution
     val output = execution.analyzed.output
-    val bound = keys.map(k => BindReferences.bindReference(output.find(_.name == k).get: Expression, output))
+    val bound =
+      keys.map(k => BindReferences.bindReference(output.find(_.name == k).get: Expression, output))
     val route = KipRoute.of(bound, windows, SharedTable(table))
     val compiled = UnsafeProjection.create(Seq(route))
     val hash = UnsafeProjection.create(Seq(HashPartitioning(bound, n).partitionIdExpression))
@@ -37,7 +41,8 @@ class KipRouteSuite extends SparkSuite {
     Seq(Seq("i"), Seq("s"), Seq("c"), Seq("d"), Seq("t"), Seq("i", "s", "t"), Seq("c", "d"))
 
   for (keys <- keyLists; hosts <- Seq(1, 16))
-    test(s"a plain table with $hosts hosts per partition is Spark's hashing of ${keys.mkString(", ")}") {
+    test(
+      s"a plain table with $hosts hosts per partition is Spark's hashing of ${keys.mkString(", ")}") {
       places(RoutingTable.plain(n, hosts), Set.empty, keys: _*).foreach {
         case (compiled, interpreted, spark) =>
           assert(compiled == spark && interpreted == spark)

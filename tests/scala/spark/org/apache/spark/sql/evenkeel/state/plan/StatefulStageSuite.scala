@@ -4,7 +4,12 @@ package org.apache.spark.sql.evenkeel.state.plan
 import java.util.concurrent.atomic.AtomicReference
 
 import org.apache.spark.sql.evenkeel.explain.{Decision, Outcome}
-import org.apache.spark.sql.evenkeel.state.migrate.{Backend, StateMigrateExec, StreamCase, StreamSuite}
+import org.apache.spark.sql.evenkeel.state.migrate.{
+  Backend,
+  StateMigrateExec,
+  StreamCase,
+  StreamSuite
+}
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.streaming.operators.stateful.StateStoreWriter
 import org.apache.spark.sql.execution.streaming.runtime.{StreamExecution, StreamingQueryWrapper}
@@ -30,9 +35,11 @@ class StatefulStageSuite extends StreamSuite {
     plan.get
   }
 
-  private def reasons(plan: SparkPlan): Seq[String] = plan.collect { case w: StateStoreWriter =>
-    Decision.of(w).map(_.outcome)
-  }.collect { case Some(Outcome.Plain(reason)) => reason.code }
+  private def reasons(plan: SparkPlan): Seq[String] = plan
+    .collect { case w: StateStoreWriter =>
+      Decision.of(w).map(_.outcome)
+    }
+    .collect { case Some(Outcome.Plain(reason)) => reason.code }
 
   private def routedOperators(plan: SparkPlan): Seq[Set[Long]] = plan.collect {
     case m: StateMigrateExec => m.stores.map(_.info.operatorId).toSet
@@ -51,7 +58,8 @@ class StatefulStageSuite extends StreamSuite {
     assert(routedOperators(plan).isEmpty)
   }
 
-  test("an aggregate that is joined with a table by shuffling in the same stage is routed with it") {
+  test(
+    "an aggregate that is joined with a table by shuffling in the same stage is routed with it") {
     val table = spark.range(30).selectExpr("CAST(id AS INT) AS k2").hint("merge")
     val plan = planOf(
       StreamCase(

@@ -28,7 +28,8 @@ private[state] final class PlacementGuard(store: StateStoreId, hadoopConf: Confi
       // An epoch of this very batch counts too: later batches will believe that its state has moved.
       (ledger.inForce(version) ++ ledger.at(version))
         .find(!_.table.isPlain)
-        .foreach(epoch => throw StateErrors.notPlannedByUs(checkpoint, store.operatorId, epoch.batch))
+        .foreach(epoch =>
+          throw StateErrors.notPlannedByUs(checkpoint, store.operatorId, epoch.batch))
       isCleared = true
     }
 

@@ -50,10 +50,7 @@ private[state] object StateErrors {
       "checkpoint" -> checkpoint.toString,
       "operators" -> operators.mkString(", "))
 
-  def misplaced(
-      store: String,
-      partition: Int,
-      expected: Int): EvenkeelStateException =
+  def misplaced(store: String, partition: Int, expected: Int): EvenkeelStateException =
     EvenkeelErrors.state(
       "EVENKEEL_STATE_MISPLACED",
       None,

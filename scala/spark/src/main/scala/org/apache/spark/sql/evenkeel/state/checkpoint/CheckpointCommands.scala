@@ -2,11 +2,10 @@
 package org.apache.spark.sql.evenkeel.state.checkpoint
 
 import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.evenkeel.EvenkeelStateException
 import org.json4s.JsonAST.{JBool, JObject, JString}
 import org.json4s.JsonDSL._
 import org.json4s.jackson.JsonMethods.{compact, render}
-
-import org.apache.spark.sql.evenkeel.EvenkeelStateException
 
 /**
  * `evenkeel adopt` and `evenkeel release` as Python calls them: text in, JSON out. A refusal is an answer, not

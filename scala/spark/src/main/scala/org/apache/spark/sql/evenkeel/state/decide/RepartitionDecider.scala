@@ -56,9 +56,7 @@ final class RepartitionDecider(settings: RepartitionSettings) {
     }
   }
 
-  private def release(
-      current: RoutingTable,
-      histogram: HostedHistogram): Either[Reason, Next] =
+  private def release(current: RoutingTable, histogram: HostedHistogram): Either[Reason, Next] =
     if (current.isPlain) Left(Hold.Released)
     else {
       val plain = RoutingTable.plain(current.targets, current.hostsPerTarget)

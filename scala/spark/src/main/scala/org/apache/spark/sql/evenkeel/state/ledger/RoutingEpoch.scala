@@ -78,11 +78,7 @@ object RoutingEpoch {
   }
 
   private def readKey(in: DataInputStream): HeavyKey =
-    HeavyKey(
-      in.readLong(),
-      readText(in),
-      in.readDouble(),
-      in.readNBytes(in.readInt()).toVector)
+    HeavyKey(in.readLong(), readText(in), in.readDouble(), in.readNBytes(in.readInt()).toVector)
 
   private def readText(in: DataInputStream): String =
     new String(in.readNBytes(in.readInt()), StandardCharsets.UTF_8)

@@ -55,7 +55,10 @@ object RoutingFunction {
     val files = CheckpointFileManager.create(checkpoint, conf)
     val offsets = new Path(checkpoint, StreamingCheckpointConstants.DIR_NAME_OFFSETS)
     if (!files.exists(offsets) && !files.exists(RoutingLedger.root(checkpoint)))
-      throw EvenkeelErrors.state("EVENKEEL_NO_CHECKPOINT", None, "checkpoint" -> checkpoint.toString)
+      throw EvenkeelErrors.state(
+        "EVENKEEL_NO_CHECKPOINT",
+        None,
+        "checkpoint" -> checkpoint.toString)
     RoutingLedger.operators(checkpoint, conf).flatMap { operator =>
       val ledger = new RoutingLedger(checkpoint, operator, conf)
       ledger.all.map(epoch => row(epoch, ledger.moved(epoch.batch)))

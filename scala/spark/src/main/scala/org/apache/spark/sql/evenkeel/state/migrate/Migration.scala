@@ -32,9 +32,11 @@ object Migration {
   def losing(from: SharedTable, to: SharedTable): Seq[Int] = {
     val (old, next) = (from.value, to.value)
     val hosts = movedHosts(old, next)
-    val heavy = old.heavyKeys.toSeq.filterNot { key =>
-      java.util.Arrays.equals(old.targetsOf(key), next.targetsOf(key))
-    }.map(old.targetsOf(_).head)
+    val heavy = old.heavyKeys.toSeq
+      .filterNot { key =>
+        java.util.Arrays.equals(old.targetsOf(key), next.targetsOf(key))
+      }
+      .map(old.targetsOf(_).head)
     val raised = next.heavyKeys.toSeq.filter(old.targetsOf(_).isEmpty).map(next.targetsOf(_).head)
     val all =
       if (raised.isEmpty) Nil

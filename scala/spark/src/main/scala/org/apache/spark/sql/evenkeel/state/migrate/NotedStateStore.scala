@@ -74,8 +74,7 @@ private[state] final class NotedStateStore(val inner: StateStore, note: StoreNot
   override def iterator(colFamilyName: String): StateStoreIterator[UnsafeRowPair] =
     inner.iterator(colFamilyName)
 
-  override def iteratorWithMultiValues(
-      colFamilyName: String): StateStoreIterator[UnsafeRowPair] =
+  override def iteratorWithMultiValues(colFamilyName: String): StateStoreIterator[UnsafeRowPair] =
     inner.iteratorWithMultiValues(colFamilyName)
 
   override def abort(): Unit = inner.abort()

@@ -52,7 +52,9 @@ object PointMoves {
         row.pointTo(bytes, bytes.length)
         (was.eval(row).asInstanceOf[Int], will.eval(row).asInstanceOf[Int], bytes)
       }
-      Some(PointMoves(moves.collect { case (a, b, bytes) if a != b => a -> bytes }.groupMap(_._1)(_._2)))
+      Some(
+        PointMoves(
+          moves.collect { case (a, b, bytes) if a != b => a -> bytes }.groupMap(_._1)(_._2)))
     }
   }
 

@@ -41,7 +41,9 @@ private[migrate] final class StateScanRDD(
     extends RDD[InternalRow](context, Nil) {
 
   override protected def getPartitions: Array[Partition] =
-    migration.losing.zipWithIndex.map { case (p, i) => new StateScanRDD.Lost(i, p): Partition }.toArray
+    migration.losing.zipWithIndex.map { case (p, i) =>
+      new StateScanRDD.Lost(i, p): Partition
+    }.toArray
 
   override protected def getPreferredLocations(split: Partition): Seq[String] =
     coordinator
@@ -156,7 +158,8 @@ private final class FamilyScan(
     val keyBytes = key.getBytes
     val isMore = family.multiValued && key == lastKey
     if (family.multiValued && !isMore) lastKey = key.copy()
-    val kind = if (isMore) MovedRow.More else if (isNewKey(key)) MovedRow.PutNewKey else MovedRow.Put
+    val kind =
+      if (isMore) MovedRow.More else if (isNewKey(key)) MovedRow.PutNewKey else MovedRow.Put
     val put = () => output.put(kind, home, index, keyBytes, value.getBytes)
     if (isMore) Iterator.single(put).map(_())
     else Iterator(put, () => output.remove(partition, index, keyBytes)).map(_())

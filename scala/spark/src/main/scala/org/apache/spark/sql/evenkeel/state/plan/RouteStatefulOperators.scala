@@ -33,7 +33,9 @@ import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan}
  * placed the exchanges. What cannot be moved safely stays with Spark, with a reason; but a stream whose state
  * already lies by a table stops rather than look for it elsewhere.
  */
-final case class RouteStatefulOperators(session: SparkSession) extends Rule[SparkPlan] with Logging {
+final case class RouteStatefulOperators(session: SparkSession)
+    extends Rule[SparkPlan]
+    with Logging {
 
   override def apply(plan: SparkPlan): SparkPlan =
     StreamBatch.of(castToImpl(session), plan) match {
@@ -81,10 +83,7 @@ final case class RouteStatefulOperators(session: SparkSession) extends Rule[Spar
     }
     stage.exchanges.foreach { exchange =>
       val HashPartitioning(keys, n) = exchange.outputPartitioning: @unchecked
-      val input = routing.observed(
-        KipRoute.routingKeys(keys, stage.windows),
-        keys,
-        exchange.child)
+      val input = routing.observed(KipRoute.routingKeys(keys, stage.windows), keys, exchange.child)
       val swapped =
         if (routing.table.isPlain) exchange.copy(child = input)
         else {

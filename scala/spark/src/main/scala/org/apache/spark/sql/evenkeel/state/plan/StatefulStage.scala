@@ -104,9 +104,7 @@ object StatefulStage {
   private def sources(plan: SparkPlan): Seq[SparkPlan] =
     if (isExchange(plan) || inputs(plan).isEmpty) Seq(plan) else inputs(plan).flatMap(sources)
 
-  private def of(
-      root: SparkPlan,
-      writers: Seq[StateStoreWriter]): Either[Reason, StatefulStage] = {
+  private def of(root: SparkPlan, writers: Seq[StateStoreWriter]): Either[Reason, StatefulStage] = {
     val known = writers.map(w => StatefulStores.of(w).map(w -> _))
     known.collectFirst { case Left(reason) => reason }.map(Left(_)).getOrElse {
       val partitions = writers.head.getStateInfo.numPartitions

@@ -130,12 +130,7 @@ object StatefulStores {
       info: StatefulOperatorStateInfo,
       keySchema: StructType,
       valueSchema: StructType): StoreSpec =
-    single(
-      info,
-      keySchema,
-      valueSchema,
-      NoPrefixKeyStateEncoderSpec(keySchema),
-      keySchema.length)
+    single(info, keySchema, valueSchema, NoPrefixKeyStateEncoderSpec(keySchema), keySchema.length)
 
   private def struct(attributes: Seq[Attribute]): StructType =
     DataTypeUtils.fromAttributes(attributes)

@@ -76,9 +76,7 @@ final case class SampleKeysExec(
           val both = hash(row)
           if (tally.count(both.getLong(0), both.getInt(1)) && names) {
             val told = words(row)
-            tally.name(
-              if (told.isNullAt(0)) null else told.getUTF8String(0),
-              columns(row).getBytes)
+            tally.name(if (told.isNullAt(0)) null else told.getUTF8String(0), columns(row).getBytes)
           }
         }
         row
