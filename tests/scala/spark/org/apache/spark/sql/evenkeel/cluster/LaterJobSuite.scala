@@ -46,6 +46,14 @@ final class LaterJobSuite extends FailureSuite {
     }
   }
 
+  test("keel, merge, the exchange by key spared, ORDER BY above: every row is counted once") {
+    withSettings("spark.sql.adaptive.enabled" -> "true", "spark.evenkeel.evenInput" -> "1.3") {
+      val query = sorted(hinted("keel", "merge"))
+      assert(loseBoth(query, wantedSorted) == Ending.Right)
+      assert(query.queryExecution.executedPlan.toString.contains("WholeKeys"))
+    }
+  }
+
   test("an executor is killed while ORDER BY runs, AQE true: every row is counted once") {
     withSettings("spark.sql.adaptive.enabled" -> "true") {
       assert(loseBoth(sorted(hinted("dalton", "raw")), wantedSorted, kill = true) == Ending.Right)

@@ -62,6 +62,8 @@ private[cluster] final class LocalCluster(hosts: Boolean, settings: (String, Str
         .config("spark.sql.autoBroadcastJoinThreshold", "-1")
         // Otherwise partial results are merged inside the map tasks too, where no gate should be.
         .config("spark.sql.objectHashAggregate.sortBased.fallbackThreshold", "100000")
+      // Both exchanges are wanted here, also where one of them is idle.
+      builder.config("spark.evenkeel.evenInput", "0")
       settings.foreach { case (key, value) => builder.config(key, value) }
       builder.getOrCreate()
     }

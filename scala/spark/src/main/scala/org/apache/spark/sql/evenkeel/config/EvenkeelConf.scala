@@ -29,7 +29,7 @@ object EvenkeelConf {
     .doc(
       "Up to this ratio of the fullest to the average partition, in bytes, the input of an operator " +
         "counts as even, and rows that are clustered on the keys are not routed. Known when AQE has run " +
-        "the exchanges below. 0 routes whatever the input.")
+        "the exchanges below. 0 routes whatever the input, and keeps exchanges that turn out idle.")
     .version("0.1.0")
     .doubleConf
     .checkValue(r => r >= 0, "must not be negative")

@@ -3,6 +3,7 @@ package org.apache.spark.sql.evenkeel.plan
 
 import org.apache.spark.sql.catalyst.plans.physical.{Distribution, UnspecifiedDistribution}
 import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.evenkeel.config.EvenkeelConf
 import org.apache.spark.sql.evenkeel.exchange.{RoutedExchangeExec, WholeKeysExec}
 import org.apache.spark.sql.execution.adaptive.ShuffleQueryStageExec
 import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
@@ -13,6 +14,7 @@ import org.apache.spark.sql.execution.exchange.{
   ValidateRequirements
 }
 import org.apache.spark.sql.execution.{SortExec, SparkPlan}
+import org.apache.spark.sql.internal.SQLConf
 
 /**
  * Spares the exchange that brings a key's fragments together where there are none.
@@ -28,7 +30,10 @@ import org.apache.spark.sql.execution.{SortExec, SparkPlan}
  */
 object DropIdleExchange extends Rule[SparkPlan] {
 
-  override def apply(plan: SparkPlan): SparkPlan = {
+  override def apply(plan: SparkPlan): SparkPlan =
+    if (SQLConf.get.getConf(EvenkeelConf.EvenInput) > 0) spare(plan) else plan
+
+  private def spare(plan: SparkPlan): SparkPlan = {
     // Outer ones first: an inner one is then still the same node.
     val found = plan.collect { case last: BaseAggregateExec => last }
     found.flatMap(last => spared(last).map((last, _))).foldLeft(plan) {
