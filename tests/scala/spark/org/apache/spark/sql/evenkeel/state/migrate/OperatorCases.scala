@@ -93,8 +93,7 @@ object OperatorCases {
       Seq("inner", "right_outer", "full_outer", "left_semi").map(join(_, 2, Backend.two)) ++
       Seq(join("left_outer", 3, Backend.rocksDBs), join("left_outer", 4, Backend.rocksDBs)) ++
       Seq("inner", "full_outer").map(join(_, 3, Backend.two.tail)) ++
-      Seq("inner", "full_outer").map(join(_, 4, Backend.two.tail)) :+
-      join("inner", 1, Seq(Backend.hdfs, Backend.rocksDB))
+      Seq("inner", "full_outer").map(join(_, 4, Backend.two.tail))
 
   private val several = Seq(
     StreamCase(
