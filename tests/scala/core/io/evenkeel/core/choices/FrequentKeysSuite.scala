@@ -5,7 +5,7 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import io.evenkeel.core.{Hashing, RouterContext, SplitMix64}
+import io.evenkeel.core.{Hashing, RouterContext, Selection, SplitMix64}
 
 class FrequentKeysSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
@@ -41,7 +41,7 @@ class FrequentKeysSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   test("selection finds what sorting finds") {
     forAll(Gen.nonEmptyListOf(Gen.choose(0L, 20L)), Gen.choose(0.0, 0.999)) { (values, share) =>
       val rank = (values.size * share).toInt
-      assert(Selection.smallest(values.toArray, values.size, rank) == values.sorted.apply(rank))
+      assert(Selection.nth(values.toArray, values.size, rank) == values.sorted.apply(rank))
     }
   }
 

@@ -50,7 +50,7 @@ class DaGreedyRouterSuite extends AnyFunSuite with RouterLaws {
             case None => assert(target == Hashing.bucket(k, n), s"row $row")
             case Some(s) => assert(s(target) <= s.min + 1e-9, s"row $row: $target of ${s.toSeq}")
           }
-          scan.routed(k, target)
+          scan.routed(k, target, isScored = scores.isDefined)
           if (row % 97 == 96) {
             router.endSlide()
             scan.endSlide()
@@ -102,9 +102,9 @@ final class ScanningDaGreedy(context: RouterContext, theta: Double, fragmentatio
       }
   }
 
-  def routed(k: Long, target: Int): Unit = {
+  def routed(k: Long, target: Int, isScored: Boolean): Unit = {
     rows :+= ((slide, target))
-    holders.get(k).foreach(marks => holders += k -> marks.updated(target, slide))
+    if (isScored) holders.get(k).foreach(marks => holders += k -> marks.updated(target, slide))
   }
 
   def endSlide(): Unit = {

@@ -50,6 +50,22 @@ class HostedHistogramSuite extends AnyFunSuite {
     assert(memory.histogram.effectiveRows == page.effectiveRows)
   }
 
+  test("a memory forgets the more of the past the less its heavy keys are those of now") {
+    def counted(weights: (Long, Double)*) = new HostedHistogram(
+      weights.map { case (k, w) => HostedKey(k, k.toInt, w) }.toArray.sortBy(-_.weight),
+      Array.tabulate(8)(h => 1000 + weights.toMap.getOrElse(h.toLong, 0.0)),
+      squares = 10000)
+    val (past, now) = (counted(1L -> 1500, 2L -> 500), counted(1L -> 500, 3L -> 1500))
+    def kept(batch: HostedHistogram) =
+      HostedMemory(0.5, 10, 8).add(past).add(batch).histogram.total - batch.total
+    assert(kept(past) == 0.5 * past.total)
+    // They have 500 of 2000 in common.
+    assert(kept(now) == 0.125 * past.total)
+    assert(kept(counted(3L -> 1500, 4L -> 500)) == 0)
+    // A key of 20 rows in 10,000 is light, and says nothing.
+    assert(kept(counted(1L -> 1500, 2L -> 500, 5L -> 20)) > 0.49 * past.total)
+  }
+
   test("a key that is spread over many hosts gets no home, unless it has one") {
     val spread = (0 until 8).map(h => HostedKey(1L, h, 10)).toArray
     val histogram =

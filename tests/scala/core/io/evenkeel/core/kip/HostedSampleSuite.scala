@@ -3,7 +3,7 @@ package io.evenkeel.core.kip
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.evenkeel.core.{Hashing, SplitMix64}
+import io.evenkeel.core.{Hashing, Selection, SplitMix64}
 
 class HostedSampleSuite extends AnyFunSuite {
 
@@ -38,6 +38,19 @@ class HostedSampleSuite extends AnyFunSuite {
         assert(h.effectiveRows > 400000 / 9 && h.effectiveRows < 400000 / 7)
       }
     }
+  }
+
+  test("a batch eight times as large costs at most a few thousand counted rows more") {
+    def counted(rows: Int) = {
+      val sample = new HostedSample(16, 512, every = 65536, seed = 1)
+      (0 until rows).count { i =>
+        val due = sample.due()
+        if (due) sample.count(Hashing.ofId(i), i)
+        due
+      }
+    }
+    val (small, large) = (counted(100000), counted(800000))
+    assert(large > small && large - small < 8000, s"$small, then $large")
   }
 
   test("rows in a rhythm of the sampling distance are met in every phase") {

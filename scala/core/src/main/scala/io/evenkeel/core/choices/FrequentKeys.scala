@@ -3,7 +3,7 @@ package io.evenkeel.core.choices
 
 import java.io.{DataInputStream, DataOutputStream}
 
-import io.evenkeel.core.SnapshotParts
+import io.evenkeel.core.{Selection, SnapshotParts}
 
 /**
  * Weighted counts of the most frequent keys in a fixed amount of memory: how routers find heavy keys.
@@ -134,7 +134,7 @@ private[core] final class FrequentKeys(val capacity: Int) {
       }
       at += 1
     }
-    val median = Selection.smallest(keptCounts, n, (n - 1) / 2)
+    val median = Selection.nth(keptCounts, n, (n - 1) / 2)
     missedWeight += median
     rebuild(median)
   }
@@ -160,33 +160,5 @@ private[core] final class FrequentKeys(val capacity: Int) {
       i += 1
     }
     tracked = kept
-  }
-}
-
-/** Order statistics in place. */
-private[choices] object Selection {
-
-  /** The value with exactly `rank` values before it among the first `size` in ascending order. */
-  def smallest(values: Array[Long], size: Int, rank: Int): Long = {
-    var lo = 0
-    var hi = size - 1
-    while (lo < hi) {
-      val pivot = values((lo + hi) >>> 1)
-      var i = lo
-      var j = hi
-      while (i <= j) {
-        while (values(i) < pivot) i += 1
-        while (values(j) > pivot) j -= 1
-        if (i <= j) {
-          val swap = values(i)
-          values(i) = values(j)
-          values(j) = swap
-          i += 1
-          j -= 1
-        }
-      }
-      if (rank <= j) hi = j else if (rank >= i) lo = i else { lo = rank; hi = rank }
-    }
-    values(rank)
   }
 }

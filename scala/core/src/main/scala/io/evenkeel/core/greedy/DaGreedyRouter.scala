@@ -44,6 +44,9 @@ object DaGreedyKind
  * the best of them; the others have the same one, so the least loaded target overall is at least as good as
  * any of these. Two heaps give both, and the choice is the one a scan would make.
  *
+ * A followed key that falls below half of the threshold goes by hash without a mark in its set: that would
+ * cost every row of the tail a look-up, and the next ageing lets go of such a key anyway.
+ *
  * Guarantee: a holder is left only for a better score, so a heavy key's rows go to targets at most the price
  * above average while any target below average exists; a key that never gets heavy has one fragment. Cost:
  * a count in a bounded sketch per row, a look-up and two heap steps for heavy keys; per slide O(n), and

@@ -3,13 +3,14 @@ package io.evenkeel.core.kip
 
 import java.util.Arrays
 
-import io.evenkeel.core.{Hashing, SplitMix64}
+import io.evenkeel.core.{Hashing, Selection, SplitMix64}
 
 /**
  * Counts what one task sees of its keys and hosts, in bounded memory and with little work per row.
  *
- * The first rows are all counted; later one row in `every` on average, at random distances, stands for the rows
- * that were skipped. Heavy (key, host) pairs live in a table of `capacity` counters: when it is full, the
+ * The first rows are all counted; later one row in 2, then in 4 and so on up to `every`, on average and at
+ * random distances, stands for the rows that were skipped: a batch ten times as large costs little more
+ * and is known no worse. Heavy (key, host) pairs live in a table of `capacity` counters: when it is full, the
  * median count is taken off all of them and those at 0 leave (Misra and Gries). So a count is never too
  * high, at most `2 * total / capacity` too low, and what it misses of a pair is still on its host.
  *
@@ -37,7 +38,7 @@ final class HostedSample(hosts: Int, capacity: Int, every: Int, seed: Long) {
   private var used = 0
   private var rows = 0L
   private var squareSum = 0L
-  private var exact = HostedSample.ExactRows
+  private var left = HostedSample.RowsPerDistance
   private var skip = 1
   private var weight = 1
   private var slot = 0
@@ -72,7 +73,7 @@ final class HostedSample(hosts: Int, capacity: Int, every: Int, seed: Long) {
   /** Whether the row just counted has a key that is heavy and not yet known as text. */
   def wantsName: Boolean =
     !named(slot) && rows >= HostedSample.RowsBeforeNames &&
-      counts(slot) * HostedSample.NamedShare >= rows
+      counts(slot) >= HostedSample.LeastNamed && counts(slot) * HostedSample.NamedShare >= rows
 
   /** Notes that the key of the row just counted is now known as text. */
   def nameTaken(): Unit = named(slot) = true
@@ -88,16 +89,16 @@ final class HostedSample(hosts: Int, capacity: Int, every: Int, seed: Long) {
       squareSum.toDouble)
   }
 
-  private def next(): Unit =
-    if (exact > 1 || every == 1) {
-      exact -= 1
-      skip = 1
-    } else {
-      // Uniform on 1 .. 2 * every - 1, so rows that repeat in a fixed rhythm are met in any phase. A counted
-      // row stands for `every` rows, the mean distance.
-      skip = 1 + ((random.nextLong() >>> 33) % (2 * every - 1)).toInt
-      weight = every
+  private def next(): Unit = {
+    left -= 1
+    if (left == 0) {
+      weight = math.min(every, 2 * weight)
+      left = HostedSample.RowsPerDistance
     }
+    // Uniform on 1 .. 2 * weight - 1, so rows that repeat in a fixed rhythm are met in any phase. A counted
+    // row stands for `weight` rows, the mean distance.
+    skip = if (weight == 1) 1 else 1 + ((random.nextLong() >>> 33) % (2 * weight - 1)).toInt
+  }
 
   /** The slot of a pair, or the free one where it belongs. */
   private def find(key: Long, host: Int): Int = {
@@ -149,9 +150,12 @@ final class HostedSample(hosts: Int, capacity: Int, every: Int, seed: Long) {
 
 object HostedSample {
 
-  /** So many first rows are counted one by one: small batches are known exactly. */
-  val ExactRows: Int = 4096
+  /** So many rows are counted before the distance doubles. As many tell 3 times as much as the last ones alone. */
+  private val RowsPerDistance = 2048
 
   private val RowsBeforeNames = 1024L
-  private val NamedShare = 256L
+  private val NamedShare = 1024L
+
+  /** A single row is 1/1024 of the first 1024, and tells nothing. */
+  private val LeastNamed = 4L
 }

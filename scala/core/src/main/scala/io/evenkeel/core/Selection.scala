@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.evenkeel.core.kip
+package io.evenkeel.core
 
 /** The `n`-th smallest of some numbers, without sorting them all (Hoare's quickselect). */
-private[kip] object Selection {
+private[core] object Selection {
 
   /** Element `n` of the sorted first `length` values; their order changes. Linear time on average. */
   def nth(values: Array[Long], length: Int, n: Int): Long = {
