@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.evenkeel
 
-import org.apache.spark.sql.catalyst.FunctionIdentifier
-import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo, Literal}
+import org.apache.spark.sql.catalyst.expressions.{Expression, Literal}
+import org.apache.spark.sql.evenkeel.explain.SqlFunction
 
 /**
  * `SELECT evenkeel_version()`: the version of the jar that the session really loaded.
@@ -13,22 +13,13 @@ private object VersionFunction {
 
   private val name = "evenkeel_version"
 
-  val description: (FunctionIdentifier, ExpressionInfo, Seq[Expression] => Expression) = (
-    FunctionIdentifier(name),
-    new ExpressionInfo(
-      getClass.getName,
-      null,
+  val description: SqlFunction.Description[Expression] =
+    SqlFunction(
+      this,
       name,
       "_FUNC_() - Returns the version of Evenkeel that this session has loaded.",
-      "",
-      "",
-      "",
-      "misc_funcs",
-      "",
-      "",
-      "scala_udf"),
-    arguments => {
+      "misc_funcs") { arguments =>
       require(arguments.isEmpty, s"$name takes no arguments")
       Literal(BuildInfo.version)
-    })
+    }
 }

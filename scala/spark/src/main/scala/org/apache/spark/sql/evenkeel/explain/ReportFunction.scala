@@ -3,8 +3,6 @@ package org.apache.spark.sql.evenkeel.explain
 
 import org.apache.spark.SparkContext
 import org.apache.spark.sql.Row
-import org.apache.spark.sql.catalyst.FunctionIdentifier
-import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo}
 import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan}
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.types.StructType
@@ -22,26 +20,17 @@ object ReportFunction {
       "`rows` BIGINT, fullest BIGINT, average DOUBLE, imbalance DOUBLE, distinct_keys BIGINT, " +
       "heavy_keys BIGINT, split_keys BIGINT, fragments BIGINT, routing_ms BIGINT, bytes BIGINT")
 
-  val description: (FunctionIdentifier, ExpressionInfo, Seq[Expression] => LogicalPlan) = (
-    FunctionIdentifier(name),
-    new ExpressionInfo(
-      getClass.getName,
-      null,
+  val description: SqlFunction.Description[LogicalPlan] =
+    SqlFunction(
+      this,
       name,
       "_FUNC_() - Returns what the last routed exchanges of this application did.",
-      "",
-      "",
-      "",
-      "table_funcs",
-      "",
-      "",
-      "scala_udf"),
-    arguments => {
+      "table_funcs") { arguments =>
       require(arguments.isEmpty, s"$name takes no arguments")
       // A query that has just returned may have events of its stages under way.
       SparkContext.getActive.foreach(_.listenerBus.waitUntilEmpty())
       LocalRelation.fromExternalRows(DataTypeUtils.toAttributes(schema), RoutingLog.all.map(row))
-    })
+    }
 
   private def row(r: RoutingReport): Row = {
     val s = r.summary

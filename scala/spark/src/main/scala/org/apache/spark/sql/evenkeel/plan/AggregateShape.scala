@@ -44,9 +44,9 @@ object AggregateShape {
    *
    * RAW shuffles every row, about twice the CPU of a cheap aggregate, so it is chosen by itself only where
    * the map side does harm: where rows are clustered on the key, since map tasks would combine inside the
-   * hot one, or there is only one; where buffers keep the values, so that map tasks only repack them; and where buffers are objects
-   * and there is next to nothing to combine. For buffers of plain numbers combining in vain costs less than
-   * shuffling rows.
+   * hot one, or there is only one; where buffers keep the values, so that map tasks only repack them; and
+   * where buffers are objects and there is next to nothing to combine. For buffers of plain numbers combining
+   * in vain costs less than shuffling rows.
    */
   def choose(
       facts: AggregateFacts,

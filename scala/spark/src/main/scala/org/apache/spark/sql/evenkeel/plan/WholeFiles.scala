@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.apache.spark.sql.evenkeel.plan
 
+import org.apache.hadoop.fs.FileStatus
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project}
 import org.apache.spark.sql.execution.datasources.{
   HadoopFsRelation,
@@ -13,14 +14,18 @@ private[plan] object WholeFiles {
 
   /** Bytes of the largest file over those that an even share of the cores would read; none if files can be split. */
   def ratio(plan: LogicalPlan): Option[Double] = below(plan).flatMap { files =>
-    largestOverShare(files.whole, files.total, files.cores)
+    largestOverShare(files.all.filter(files.whole).map(_.getLen), files.total, files.cores)
   }
 
   /** Tasks that read a single file which cannot be split; none for anything else. */
   def count(plan: LogicalPlan): Option[Int] =
-    below(plan).filter(files => files.all == 1 && files.whole.length == 1).map(_ => 1)
+    below(plan).filter(files => files.all.length == 1 && files.whole(files.all.head)).map(_ => 1)
 
-  private final case class Files(whole: Seq[Long], all: Int, total: Long, cores: Int)
+  private final case class Files(
+      all: Seq[FileStatus],
+      whole: FileStatus => Boolean,
+      total: Long,
+      cores: Int)
 
   private def below(plan: LogicalPlan): Option[Files] = plan match {
     case Filter(_, child) => below(child)
@@ -28,11 +33,10 @@ private[plan] object WholeFiles {
     case LogicalRelation(files: HadoopFsRelation, _, _, _, _) =>
       files.location match {
         case index: PartitioningAwareFileIndex =>
-          val all = index.allFiles()
-          val whole = all.filter(f =>
-            !files.fileFormat.isSplitable(files.sparkSession, files.options, f.getPath))
+          def whole(file: FileStatus) =
+            !files.fileFormat.isSplitable(files.sparkSession, files.options, file.getPath)
           val cores = files.sparkSession.sparkContext.defaultParallelism
-          Some(Files(whole.map(_.getLen), all.length, index.sizeInBytes, cores))
+          Some(Files(index.allFiles(), whole, index.sizeInBytes, cores))
         case _ => None
       }
     case _ => None
