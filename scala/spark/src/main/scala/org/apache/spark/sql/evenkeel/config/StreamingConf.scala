@@ -51,13 +51,12 @@ object StreamingConf {
 
   val SampleEvery: ConfigEntry[Int] = SQLConf
     .buildConf("spark.evenkeel.streaming.sampleEvery")
-    .doc(
-      "One row in this many is counted, at random distances, and stands for that many rows. 1 counts " +
-        "every row.")
+    .doc("The longest distance of counted rows. A task counts its first 2048 rows, then as many at a mean " +
+      "distance of 2, of 4 and so on; a row stands for those that were skipped. 1 counts every row.")
     .version("0.1.0")
     .intConf
     .checkValue(v => v >= 1 && v <= 65536, "must be from 1 to 65536")
-    .createWithDefault(8)
+    .createWithDefault(64)
 
   val MinSampledRows: ConfigEntry[Long] = SQLConf
     .buildConf("spark.evenkeel.streaming.minSampledRows")

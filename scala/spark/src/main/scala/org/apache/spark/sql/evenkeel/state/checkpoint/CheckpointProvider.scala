@@ -7,9 +7,9 @@ import scala.util.control.NonFatal
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.classic.ClassicConversions.castToImpl
+import org.apache.spark.sql.evenkeel.state.CheckpointFiles
 import org.apache.spark.sql.evenkeel.state.ledger.{RoutingEpoch, RoutingLedger}
 import org.apache.spark.sql.execution.streaming.checkpointing.{
-  CheckpointFileManager,
   CommitLog,
   OffsetSeqBase,
   OffsetSeqLog
@@ -41,8 +41,9 @@ final case class ProviderChange(
  * of its offset log: a query that starts takes the name from there.
  *
  * In order: look and refuse; copy the entry to `<checkpoint>/evenkeel/backup`; replace it as a whole; read it
- * back and compare. Whoever stops us on the way finds either the old entry or the new one, and may run the
- * same command again. No state is read or written.
+ * back and compare. Whoever stops us on the way finds the old entry, the new one or, on a file system that
+ * cannot replace a file at once, the backup alone, and may run the same command again. No state is read or
+ * written.
  *
  * @param settleMs how long the checkpoint is watched before it is taken as not in use
  */
@@ -51,7 +52,8 @@ final class CheckpointProvider(session: SparkSession, location: String, settleMs
   private val hadoopConf = classic.sessionState.newHadoopConf()
   private val root = new Path(StreamingUtils.resolvedCheckpointLocation(hadoopConf, location))
   private val offsets = new Path(root, DIR_NAME_OFFSETS)
-  private lazy val files = CheckpointFileManager.create(root, hadoopConf)
+  private val commits = new Path(root, DIR_NAME_COMMITS)
+  private lazy val files = new CheckpointFiles(root, hadoopConf)
 
   /** Spark's provider becomes ours. */
   def adopt(): ProviderChange = {
@@ -85,6 +87,9 @@ final class CheckpointProvider(session: SparkSession, location: String, settleMs
       case None => throw CheckpointErrors.otherProvider(root, provider)
     }
     // Plain hashing needs no log, and Spark may give the query another number of partitions.
+    RoutingLedger
+      .operators(root, hadoopConf)
+      .foreach(new RoutingLedger(root, _, hadoopConf).clear())
     files.delete(RoutingLedger.root(root))
     change
   }
@@ -94,9 +99,10 @@ final class CheckpointProvider(session: SparkSession, location: String, settleMs
     if (!files.exists(offsets) || !files.exists(new Path(root, DIR_NAME_STATE)))
       throw CheckpointErrors.none(root)
     refuseActive()
+    restore()
     val seen = fingerprint()
-    val latest = numbers(offsets).lastOption.getOrElse(throw CheckpointErrors.none(root))
-    val committed = numbers(new Path(root, DIR_NAME_COMMITS)).lastOption.getOrElse(-1L)
+    val latest = files.numbers(offsets).lastOption.getOrElse(throw CheckpointErrors.none(root))
+    val committed = files.numbers(commits).lastOption.getOrElse(-1L)
     entry(latest)
     if (committed != latest) {
       if (isRepartition(latest)) throw CheckpointErrors.repartitioning(root, latest)
@@ -111,6 +117,17 @@ final class CheckpointProvider(session: SparkSession, location: String, settleMs
     latest
   }
 
+  /**
+   * A local file system replaces a file by removing it first. A command that was stopped in between has left
+   * the last commit without its offsets, and the backup has them.
+   */
+  private def restore(): Unit =
+    for {
+      batch <- files.numbers(commits).lastOption
+      if files.numbers(offsets).lastOption.forall(_ < batch)
+      backup <- backups(batch).takeWhile(files.exists).toSeq.lastOption
+    } files.write(entryPath(batch), files.read(backup), overwrite = false)
+
   private def refuseActive(): Unit =
     classic.sharedState.activeStreamingQueries.values.asScala
       .find(q => new Path(q.resolvedCheckpointRoot) == root)
@@ -120,8 +137,7 @@ final class CheckpointProvider(session: SparkSession, location: String, settleMs
 
   /** Names and times of all files of both logs, temporary ones included. */
   private def fingerprint(): Seq[(String, Long, Long)] =
-    Seq(DIR_NAME_OFFSETS, DIR_NAME_COMMITS)
-      .map(new Path(root, _))
+    Seq(offsets, commits)
       .filter(files.exists)
       .flatMap(files.list(_))
       .map(f => (f.getPath.toString, f.getModificationTime, f.getLen))
@@ -132,19 +148,18 @@ final class CheckpointProvider(session: SparkSession, location: String, settleMs
     catch { case _: IllegalArgumentException => false }
 
   private def commitOf(batch: Long): Unit = {
-    val path = new Path(root, DIR_NAME_COMMITS)
     try {
-      val log = new CommitLog(classic, path.toString, readOnly = true)
+      val log = new CommitLog(classic, commits.toString, readOnly = true)
       if (log.get(batch).isEmpty) throw CheckpointErrors.uncommitted(root, batch)
     } catch {
       case NonFatal(e) if !e.isInstanceOf[org.apache.spark.sql.evenkeel.EvenkeelStateException] =>
-        throw CheckpointErrors.unreadable(root, new Path(path, batch.toString), e.getMessage)
+        throw CheckpointErrors.unreadable(root, new Path(commits, batch.toString), e.getMessage)
     }
   }
 
   private def entry(batch: Long): OffsetFile =
     OffsetFile
-      .parse(read(entryPath(batch)))
+      .parse(files.read(entryPath(batch)))
       .fold(why => throw CheckpointErrors.unreadable(root, entryPath(batch), why), identity)
 
   private def providerOf(file: OffsetFile, batch: Long): String =
@@ -160,10 +175,10 @@ final class CheckpointProvider(session: SparkSession, location: String, settleMs
 
   private def rewrite(batch: Long, file: OffsetFile, from: String, to: String): ProviderChange = {
     val path = entryPath(batch)
-    val old = read(path)
+    val old = files.read(path)
     val before = parsed(batch)
     val backup = backUp(batch, old)
-    write(path, file.withProvider(to), overwrite = true)
+    files.write(path, file.withProvider(to), overwrite = true)
     val again = entry(batch)
     def differs(why: String) = throw CheckpointErrors.notVerified(root, backup, why)
     if (!again.provider.contains(to))
@@ -171,8 +186,10 @@ final class CheckpointProvider(session: SparkSession, location: String, settleMs
     if (!java.util.Arrays.equals(again.withProvider(from), file.withProvider(from)))
       differs("more than the provider has changed")
     if (!CheckpointProvider.isSameBut(before, parsed(batch))) differs("Spark reads other offsets")
-    if (numbers(offsets).last != batch)
-      throw CheckpointErrors.inUse(root, s"batch ${numbers(offsets).last} was written meanwhile")
+    if (files.numbers(offsets).last != batch)
+      throw CheckpointErrors.inUse(
+        root,
+        s"batch ${files.numbers(offsets).last} was written meanwhile")
     ProviderChange(batch, from, to, changed = true, Some(backup.toString))
   }
 
@@ -181,16 +198,22 @@ final class CheckpointProvider(session: SparkSession, location: String, settleMs
 
   /** Keeps the bytes under a free name, or finds that they are kept already. */
   private def backUp(batch: Long, bytes: Array[Byte]): Path = {
-    val folder = new Path(root, "evenkeel/backup")
-    if (!files.exists(folder)) files.mkdirs(folder)
-    val names = Iterator.from(1).map(i => new Path(folder, s"offsets-$batch-$i"))
+    files.makeFolder(backupFolder)
     val path =
-      names.find(p => !files.exists(p) || java.util.Arrays.equals(read(p), bytes)).get
-    if (!files.exists(path)) write(path, bytes, overwrite = false)
-    if (!java.util.Arrays.equals(read(path), bytes))
+      backups(batch)
+        .find(p => !files.exists(p) || java.util.Arrays.equals(files.read(p), bytes))
+        .get
+    if (!files.exists(path)) files.write(path, bytes, overwrite = false)
+    if (!java.util.Arrays.equals(files.read(path), bytes))
       throw CheckpointErrors.unreadable(root, path, "it does not hold what was written")
     path
   }
+
+  /** The names under which a batch's entry is kept, oldest first. */
+  private def backups(batch: Long): Iterator[Path] =
+    Iterator.from(1).map(i => new Path(backupFolder, s"offsets-$batch-$i"))
+
+  private def backupFolder: Path = new Path(root, "evenkeel/backup")
 
   private def offsetLog = new OffsetSeqLog(classic, offsets.toString, readOnly = true)
 
@@ -202,28 +225,6 @@ final class CheckpointProvider(session: SparkSession, location: String, settleMs
     }
 
   private def entryPath(batch: Long): Path = new Path(offsets, batch.toString)
-
-  private def numbers(folder: Path): Seq[Long] =
-    if (!files.exists(folder)) Nil
-    else files.list(folder).toSeq.flatMap(_.getPath.getName.toLongOption).sorted
-
-  private def read(path: Path): Array[Byte] = {
-    val in = files.open(path)
-    try in.readAllBytes()
-    finally in.close()
-  }
-
-  private def write(path: Path, bytes: Array[Byte], overwrite: Boolean): Unit = {
-    val out = files.createAtomic(path, overwrite)
-    try {
-      out.write(bytes)
-      out.close()
-    } catch {
-      case e: Throwable =>
-        out.cancel()
-        throw e
-    }
-  }
 }
 
 private object CheckpointProvider {

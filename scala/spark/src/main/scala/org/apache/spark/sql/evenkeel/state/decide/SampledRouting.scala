@@ -17,6 +17,7 @@ import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.streaming.ProcessingTimeTrigger
 import org.apache.spark.sql.execution.streaming.runtime.StreamExecution
 import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.streaming.StreamingQueryProgress
 
 import io.evenkeel.core.prompt.Elasticity
 import io.evenkeel.core.table.RoutingTable
@@ -91,9 +92,9 @@ final class SampledRouting extends DecideRouting {
       question: RoutingQuestion,
       memory: Memory,
       execution: Option[StreamExecution]): StreamFacts = {
-    val progress = execution.flatMap(e => Option(e.lastProgress))
+    val progress = lastRun(execution)
     StreamFacts(
-      batchMs = progress.fold(0L)(p => Option(p.durationMs.get("addBatch")).fold(0L)(_.longValue)),
+      batchMs = progress.fold(0L)(p => Option(p.durationMs.get(AddBatch)).fold(0L)(_.longValue)),
       stateRows = progress.fold(0L)(_.stateOperators.map(_.numRowsTotal).sum),
       wholeMoveMs = price(question, memory),
       parallelTasks = question.session.sparkContext.defaultParallelism,
@@ -142,7 +143,7 @@ object SampledRouting {
       val interval = execution.map(_.trigger).collect {
         case t: ProcessingTimeTrigger if t.intervalMs > 0 => t.intervalMs
       }
-      val progress = execution.flatMap(e => Option(e.lastProgress))
+      val progress = lastRun(execution)
       if (!conf.getConf(StreamingConf.Elasticity)) partitionScale = None
       else
         for (ms <- interval; last <- progress if last.batchId == question.batch - 1) {
@@ -164,6 +165,7 @@ object SampledRouting {
   }
 
   private val Kept = 256
+  private val AddBatch = "addBatch"
 
   // By run: a query that starts again has other sessions, other tasks and maybe other settings.
   private val memories = mutable.LinkedHashMap.empty[(UUID, Long), Memory]
@@ -198,6 +200,10 @@ object SampledRouting {
   private def executionOf(question: RoutingQuestion): Option[StreamExecution] =
     Option(
       question.session.sharedState.activeStreamingQueries.get(UUID.fromString(question.queryId)))
+
+  /** The last batch that had something to do: a stream that waits reports that, too. */
+  private def lastRun(execution: Option[StreamExecution]): Option[StreamingQueryProgress] =
+    execution.flatMap(_.recentProgress.findLast(_.durationMs.containsKey(AddBatch)))
 
   /** Imbalance (max - avg) / avg in permille. */
   private def permille(loads: Array[Double]): Long =

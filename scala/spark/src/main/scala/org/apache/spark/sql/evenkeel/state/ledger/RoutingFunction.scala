@@ -3,12 +3,11 @@ package org.apache.spark.sql.evenkeel.state.ledger
 
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.Row
-import org.apache.spark.sql.catalyst.FunctionIdentifier
-import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo}
 import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan}
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.evenkeel.EvenkeelErrors
+import org.apache.spark.sql.evenkeel.explain.SqlFunction
 import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager
 import org.apache.spark.sql.execution.streaming.runtime.StreamingCheckpointConstants
 import org.apache.spark.sql.execution.streaming.utils.StreamingUtils
@@ -27,27 +26,18 @@ object RoutingFunction {
       "heavy_keys ARRAY<STRUCT<hash: BIGINT, name: STRING, share: DOUBLE, partition: INT>>, " +
       "moved_share DOUBLE, scanned_rows BIGINT, moved_rows BIGINT, task_ms BIGINT, reason STRING")
 
-  val description: (FunctionIdentifier, ExpressionInfo, Seq[Expression] => LogicalPlan) = (
-    FunctionIdentifier(name),
-    new ExpressionInfo(
-      getClass.getName,
-      null,
+  val description: SqlFunction.Description[LogicalPlan] =
+    SqlFunction(
+      this,
       name,
       "_FUNC_(checkpoint) - Returns the routing log of the stream with this checkpoint location.",
-      "",
-      "",
-      "",
-      "table_funcs",
-      "",
-      "",
-      "scala_udf"),
-    arguments => {
+      "table_funcs") { arguments =>
       val location = arguments match {
         case Seq(one) if one.foldable && one.eval() != null => one.eval().toString
         case other => throw EvenkeelErrors.badFunctionArguments(name, other.map(_.sql))
       }
       LocalRelation.fromExternalRows(DataTypeUtils.toAttributes(schema), rows(location))
-    })
+    }
 
   private def rows(location: String): Seq[Row] = {
     val conf = SparkSession.active.sessionState.newHadoopConf()

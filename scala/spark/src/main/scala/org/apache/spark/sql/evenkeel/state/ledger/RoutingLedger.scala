@@ -9,7 +9,7 @@ import scala.util.control.NonFatal
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileAlreadyExistsException, Path}
 import org.apache.spark.internal.Logging
-import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager
+import org.apache.spark.sql.evenkeel.state.CheckpointFiles
 
 /**
  * The routing log of one stateful operator: which table holds from which batch on.
@@ -31,11 +31,11 @@ import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileMana
 final class RoutingLedger(checkpoint: Path, operator: Long, hadoopConf: Configuration)
     extends Logging {
   private val folder = RoutingLedger.folder(checkpoint, operator)
-  private lazy val files = CheckpointFileManager.create(folder, hadoopConf)
+  private lazy val files = new CheckpointFiles(folder, hadoopConf)
 
   /** The batches at which a table was adopted, ascending. */
   def epochs: Seq[Long] = {
-    val found = numbered()
+    val found = files.numbers(folder)
     val latest = readLatest()
     if (latest.exists(l => !found.contains(l)))
       throw LedgerErrors.incomplete(folder, latest.get)
@@ -56,18 +56,18 @@ final class RoutingLedger(checkpoint: Path, operator: Long, hadoopConf: Configur
   def write(epoch: RoutingEpoch): Unit = {
     require(epoch.operator == operator, s"epoch of operator ${epoch.operator}, not $operator")
     val latest = (epochs :+ epoch.batch).max
-    if (!files.exists(folder)) files.mkdirs(folder)
-    try put(path(epoch.batch), epoch.toBytes, overwrite = false)
+    files.makeFolder(folder)
+    try files.write(path(epoch.batch), epoch.toBytes, overwrite = false)
     catch {
       case e: FileAlreadyExistsException => throw LedgerErrors.concurrent(folder, epoch.batch, e)
     }
     // After the epoch itself: a crash in between leaves an older `latest`, which is true as well.
-    put(latestPath, ByteBuffer.allocate(8).putLong(latest).array, overwrite = true)
+    files.write(latestPath, ByteBuffer.allocate(8).putLong(latest).array, overwrite = true)
   }
 
   /** Notes what the migration of an epoch did. Failing to do so harms nobody. */
   def writeMoved(batch: Long, moved: MovedState): Unit =
-    try put(movedPath(batch), moved.toBytes, overwrite = true)
+    try files.write(movedPath(batch), moved.toBytes, overwrite = true)
     catch {
       case NonFatal(e) => logWarning(s"The figures of epoch $batch were not written to $folder", e)
     }
@@ -90,6 +90,20 @@ final class RoutingLedger(checkpoint: Path, operator: Long, hadoopConf: Configur
       files.delete(path(old))
     }
 
+  /**
+   * Removes the log. Whoever stops it on the way leaves a shorter log whose newest epoch is the same, so that
+   * it can be read, judged and removed again.
+   */
+  def clear(): Unit = {
+    val all = epochs
+    files.delete(latestPath)
+    all.foreach { batch =>
+      files.delete(movedPath(batch))
+      files.delete(path(batch))
+    }
+    files.delete(folder)
+  }
+
   private def read(batch: Long): RoutingEpoch = {
     val bytes = get(path(batch)).getOrElse(throw LedgerErrors.incomplete(folder, batch))
     val epoch = LedgerErrors.explained(path(batch))(RoutingEpoch.fromBytes(bytes))
@@ -98,38 +112,17 @@ final class RoutingLedger(checkpoint: Path, operator: Long, hadoopConf: Configur
     epoch
   }
 
-  private def numbered(): Seq[Long] =
-    if (!files.exists(folder)) Nil
-    else files.list(folder).toSeq.flatMap(_.getPath.getName.toLongOption).sorted
-
   private def readLatest(): Option[Long] = get(latestPath).map { bytes =>
     if (bytes.length != 8)
       throw LedgerErrors.damaged(latestPath, s"it has ${bytes.length} bytes", None)
     ByteBuffer.wrap(bytes).getLong
   }
 
-  private def put(to: Path, bytes: Array[Byte], overwrite: Boolean): Unit = {
-    val out = files.createAtomic(to, overwrite)
-    try {
-      out.write(bytes)
-      out.close()
-    } catch {
-      case e: Throwable =>
-        out.cancel()
-        throw e
-    }
-  }
-
   private def get(from: Path): Option[Array[Byte]] =
     if (!files.exists(from)) None
     else
-      try {
-        val in = files.open(from)
-        try Some(in.readAllBytes())
-        finally in.close()
-      } catch {
-        case _: FileNotFoundException => None
-      }
+      try Some(files.read(from))
+      catch { case _: FileNotFoundException => None }
 
   private def path(batch: Long): Path = new Path(folder, batch.toString)
 
@@ -147,9 +140,6 @@ object RoutingLedger {
     new Path(root(checkpoint), operator.toString)
 
   /** The operators of a checkpoint that have a routing log, ascending. */
-  def operators(checkpoint: Path, hadoopConf: Configuration): Seq[Long] = {
-    val files = CheckpointFileManager.create(checkpoint, hadoopConf)
-    if (!files.exists(root(checkpoint))) Nil
-    else files.list(root(checkpoint)).toSeq.flatMap(_.getPath.getName.toLongOption).sorted
-  }
+  def operators(checkpoint: Path, hadoopConf: Configuration): Seq[Long] =
+    new CheckpointFiles(checkpoint, hadoopConf).numbers(root(checkpoint))
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.apache.spark.sql.evenkeel.state.migrate
 
-import org.apache.spark.sql.evenkeel.state.plan.SharedTable
+import org.apache.spark.sql.evenkeel.state.plan.PlacementTable
 
 import io.evenkeel.core.table.RoutingTable
 
@@ -10,11 +10,11 @@ import io.evenkeel.core.table.RoutingTable
  *
  * @param windows ordinals of event-time windows among the partition keys
  * @param losing the partitions that may lose state; no other is read
- * @param points the keys to look up there, if that spares reading everything
+ * @param points the keys to look up in those of them that need not be read in whole
  */
 final case class Migration(
-    from: SharedTable,
-    to: SharedTable,
+    from: PlacementTable,
+    to: PlacementTable,
     windows: Set[Int],
     losing: Seq[Int],
     points: Option[PointMoves],
@@ -29,7 +29,7 @@ object Migration {
    * goes elsewhere or back to its host. A key that was light before may come from anywhere but its new home:
    * only its hash is known, which does not tell its host.
    */
-  def losing(from: SharedTable, to: SharedTable): Seq[Int] = {
+  def losing(from: PlacementTable, to: PlacementTable): Seq[Int] = {
     val (old, next) = (from.value, to.value)
     val hosts = movedHosts(old, next)
     val heavy = old.heavyKeys.toSeq

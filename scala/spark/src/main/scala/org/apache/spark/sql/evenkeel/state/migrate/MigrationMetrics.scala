@@ -20,8 +20,11 @@ private[state] object MigrationMetrics {
   val RowsScanned = "evenkeelStateRowsScanned"
   val ScanMs = "evenkeelScanMs"
   val ApplyMs = "evenkeelApplyMs"
+  val MigrationMs = "evenkeelMigrationMs"
   val ImbalanceBefore = "evenkeelImbalanceBeforePermille"
   val ImbalanceAfter = "evenkeelImbalanceAfterPermille"
+  val StateBefore = "evenkeelStateImbalanceBeforePermille"
+  val StateAfter = "evenkeelStateImbalanceAfterPermille"
 
   val all: Seq[StateStoreCustomMetric] = Seq(
     StateStoreCustomSumMetric(Epoch, "batch from which the routing table holds, 0 if none does"),
@@ -30,8 +33,13 @@ private[state] object MigrationMetrics {
     StateStoreCustomSumMetric(RowsScanned, "state rows read to find those that move"),
     StateStoreCustomTimingMetric(ScanMs, "time to find the state that moves"),
     StateStoreCustomTimingMetric(ApplyMs, "time to take moved state in"),
+    StateStoreCustomTimingMetric(MigrationMs, "time to find moved state and to take it in"),
     StateStoreCustomSumMetric(ImbalanceBefore, "sampled imbalance of the table before, permille"),
-    StateStoreCustomSumMetric(ImbalanceAfter, "sampled imbalance of the table after, permille"))
+    StateStoreCustomSumMetric(ImbalanceAfter, "sampled imbalance of the table after, permille"),
+    StateStoreCustomSumMetric(
+      StateBefore,
+      "imbalance of state rows after the last batch, permille"),
+    StateImbalanceMetric(StateAfter, "state rows (in the progress their imbalance, permille)"))
 
   private val byName = all.map(m => m.name -> m).toMap
 

@@ -9,6 +9,9 @@ import org.apache.spark.sql.types.{BinaryType, IntegerType}
  *
  * `bucket` says for which store of which partition it is; key and value are the bytes of Spark's state
  * rows. Of a key with several values only the first row is `Put`, the others are `More`.
+ *
+ * Nothing in it may differ when a scan is run again: Spark compares checksums and gives up on a batch whose
+ * tasks have read other rows already.
  */
 private[migrate] object MovedRow {
   val Bucket = 0
@@ -17,20 +20,17 @@ private[migrate] object MovedRow {
   val Key = 3
   val Value = 4
 
-  /** Take this row in. It is the first one of its partition key. */
-  val PutNewKey = 0
-
   /** Take this row in. */
-  val Put = 1
+  val Put = 0
 
   /** Add one more value to a key that was put before. */
-  val More = 2
+  val More = 1
 
   /** Forget this key: another partition takes it. */
-  val Remove = 3
+  val Remove = 2
 
-  /** What the scan of this partition cost: rows in the family field's place, nanoseconds in the key's. */
-  val Tally = 4
+  /** How many rows the scan of this partition has read, as 8 bytes in the key's place. */
+  val Tally = 3
 
   val attributes: Seq[Attribute] = Seq(
     AttributeReference("bucket", IntegerType, nullable = false)(),

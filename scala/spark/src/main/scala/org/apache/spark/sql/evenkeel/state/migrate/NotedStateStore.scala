@@ -24,7 +24,8 @@ private[state] final class NotedStateStore(val inner: StateStore, note: StoreNot
 
   override def metrics: StateStoreMetrics = {
     val plain = inner.metrics
-    plain.copy(customMetrics = plain.customMetrics ++ MigrationMetrics.values(note.figures))
+    val figures = note.figures + (MigrationMetrics.StateAfter -> plain.numKeys)
+    plain.copy(customMetrics = plain.customMetrics ++ MigrationMetrics.values(figures))
   }
 
   override def commit(): Long = {

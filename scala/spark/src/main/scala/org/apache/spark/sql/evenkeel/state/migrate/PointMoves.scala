@@ -3,34 +3,39 @@ package org.apache.spark.sql.evenkeel.state.migrate
 
 import org.apache.spark.sql.catalyst.expressions.{BoundReference, UnsafeRow}
 import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
-import org.apache.spark.sql.evenkeel.state.plan.{KipRoute, SharedTable}
+import org.apache.spark.sql.evenkeel.state.plan.{KipRoute, PlacementTable}
 import org.apache.spark.sql.execution.streaming.state.PrefixKeyScanStateEncoderSpec
 import org.apache.spark.sql.types.{DataType, DoubleType, FloatType}
 
 /**
- * A change of homes of a few heavy keys whose columns are known: their state is looked up, nothing is scanned.
+ * The partitions that lose nothing but heavy keys whose columns are known: the state of these is looked up, and
+ * nothing is scanned there.
  *
  * {{{
- * hosts stay as they are, key a goes from 1 to 3:   get(a) in partition 1, whatever else lives there
+ * key a goes from 1 to 3, key b from 2 to 3, and 2 loses hosts:   get(a) in 1, whatever else lives there; 2 is scanned
  * }}}
  * The cost is that of the keys that move, whatever the size of the state.
  *
- * @param keys the rows of the keys that leave each partition
+ * @param keys the rows of the keys that leave each such partition
+ * @param scanned the partitions that lose hosts
  */
-final case class PointMoves(keys: Map[Int, Seq[Array[Byte]]])
+final case class PointMoves(keys: Map[Int, Seq[Array[Byte]]], scanned: Seq[Int]) {
+
+  def losing: Seq[Int] = (keys.keys ++ scanned).toSeq.sorted
+}
 
 object PointMoves {
 
   /**
-   * None where the state must be scanned: some host moves, some key is known by its hash only, or equal keys
-   * may have different bytes, so that a look-up could miss one.
+   * None where all state must be scanned: some key is known by its hash only, or equal keys may have different
+   * bytes, so that a look-up could miss one.
    *
    * @param types of the partition keys
    * @param rows the columns of heavy keys by their hash
    */
   def of(
-      from: SharedTable,
-      to: SharedTable,
+      from: PlacementTable,
+      to: PlacementTable,
       types: Seq[DataType],
       windows: Set[Int],
       stores: Seq[StoreSpec],
@@ -39,8 +44,8 @@ object PointMoves {
     val changed = (old.heavyKeys ++ next.heavyKeys).distinct.filterNot { key =>
       java.util.Arrays.equals(old.targetsOf(key), next.targetsOf(key))
     }
-    val isPossible = windows.isEmpty && Migration.movedHosts(old, next).isEmpty &&
-      types.forall(isExact) && stores.forall(hasPoints) && changed.forall(rows.contains)
+    val isPossible = windows.isEmpty && types.forall(isExact) && stores.forall(hasPoints) &&
+      changed.forall(rows.contains)
     if (!isPossible) None
     else {
       val columns = types.zipWithIndex.map { case (t, i) => BoundReference(i, t, nullable = true) }
@@ -52,9 +57,11 @@ object PointMoves {
         row.pointTo(bytes, bytes.length)
         (was.eval(row).asInstanceOf[Int], will.eval(row).asInstanceOf[Int], bytes)
       }
-      Some(
-        PointMoves(
-          moves.collect { case (a, b, bytes) if a != b => a -> bytes }.groupMap(_._1)(_._2)))
+      val scanned = Migration.movedHosts(old, next).distinct
+      val points = moves.collect {
+        case (a, b, bytes) if a != b && !scanned.contains(a) => a -> bytes
+      }
+      Some(PointMoves(points.groupMap(_._1)(_._2), scanned))
     }
   }
 

@@ -34,11 +34,13 @@ import io.evenkeel.BuildInfo
  * }}}
  * The scan is no child of this node: a second leaf below the source's operators would break Spark's count of
  * input rows.
+ *
+ * @param facts figures that each operator reports as a whole
  */
 final case class StateMigrateExec(
     stores: Seq[StoreSpec],
     migration: Option[Migration],
-    facts: Map[String, Long],
+    facts: Map[Long, Map[String, Long]],
     child: SparkPlan)
     extends UnaryExecNode {
   override def output: Seq[Attribute] = child.output
@@ -72,6 +74,7 @@ final case class StateMigrateExec(
       moved,
       stores,
       migration.map(_.tally),
+      migration.map(m => new ScanTime(m.tally)),
       facts,
       BuildInfo.version)
   }

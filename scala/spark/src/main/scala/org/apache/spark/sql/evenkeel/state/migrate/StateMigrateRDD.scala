@@ -23,7 +23,8 @@ private[migrate] final class StateMigrateRDD(
     moved: Seq[RDD[InternalRow]],
     stores: Seq[StoreSpec],
     tally: Option[MigrationTally],
-    facts: Map[String, Long],
+    scanTime: Option[ScanTime],
+    facts: Map[Long, Map[String, Long]],
     driverVersion: String)
     extends ZippedPartitionsBaseRDD[InternalRow](context, data +: moved, true) {
 
@@ -32,19 +33,30 @@ private[migrate] final class StateMigrateRDD(
       throw StateErrors.mixedVersions(driverVersion, BuildInfo.version)
     val parts = split.asInstanceOf[ZippedPartitionsPartition].partitions
     val inputs = rdds.asInstanceOf[Seq[RDD[InternalRow]]]
-    stores.indices.foreach { i =>
+    val notes = stores.indices.map { i =>
       val rows =
         if (inputs.size == 1) None else Some(inputs(i + 1).iterator(parts(i + 1), task))
-      val reports = split.index == 0 && stores(i).reportsFor(stores, i)
-      val note = new StoreNote(stores(i), split.index, rows, if (reports) facts else Map.empty)
-      TaskNotes.leave(stores(i).id(split.index), note)
+      new StoreNote(stores(i), split.index, rows)
+    }
+    notes.groupBy(_.operator).foreach { case (operator, all) =>
+      // The last one: of a join with four stores Spark keeps the figures of the second and fourth only.
+      all.last.speakFor(all, if (split.index == 0) whole(operator) else Map.empty)
+    }
+    notes.zip(stores).foreach { case (note, store) =>
+      TaskNotes.leave(store.id(split.index), note)
       task.addTaskCompletionListener[Unit] { t =>
         // Its old partition forgets what nobody took in: rather fail than lose it.
         if (note.isPending && t.getTaskFailure.isEmpty && !t.isInterrupted())
-          throw StateErrors.notTaken(stores(i).id(split.index).toString)
+          throw StateErrors.notTaken(store.id(split.index).toString)
         tally.foreach(_.add(note.tally))
       }
     }
     inputs.head.iterator(parts.head, task)
+  }
+
+  /** What an operator reports once; the first one also of the scan, which is for all. */
+  private def whole(operator: Long): Map[String, Long] = {
+    val scan = scanTime.filter(_ => operator == stores.head.info.operatorId)
+    facts.getOrElse(operator, Map.empty) ++ scan.map(MigrationMetrics.ScanMs -> _.ms)
   }
 }

@@ -78,7 +78,8 @@ private[migrate] final class StateScanRDD(
       }
     rows ++ Iterator.single(()).map { _ =>
       MigrationSteps.at(Step.Scanned, partition)
-      output.tally(partition, scanned, System.nanoTime() - started)
+      migration.tally.scanTook(System.nanoTime() - started)
+      output.tally(partition, scanned)
     }
   }
 
@@ -115,10 +116,7 @@ private final class FamilyScan(
   // Generated code: both tables are asked for every state row of the partition.
   private val route = UnsafeProjection.create(
     Seq(migration.from, migration.to).map(KipRoute.of(family.partitionKeys, migration.windows, _)))
-  private val partitionKey = UnsafeProjection.create(family.partitionKeys)
-
   private var lastKey: UnsafeRow = _
-  private var lastPartitionKey: UnsafeRow = _
   private var moving = 0L
 
   def rows(store: ReadStateStore, seen: () => Unit): Iterator[InternalRow] =
@@ -131,11 +129,12 @@ private final class FamilyScan(
       if (home == partition) Iterator.empty else moved(home, pair.key, pair.value)
     }
 
-  private def pairs(store: ReadStateStore): Iterator[UnsafeRowPair] = migration.points match {
-    case Some(points) => points.keys.getOrElse(partition, Nil).iterator.flatMap(found(store, _))
-    case None if family.multiValued => store.iteratorWithMultiValues(family.name)
-    case None => store.iterator(family.name)
-  }
+  private def pairs(store: ReadStateStore): Iterator[UnsafeRowPair] =
+    migration.points.flatMap(_.keys.get(partition)) match {
+      case Some(keys) => keys.iterator.flatMap(found(store, _))
+      case None if family.multiValued => store.iteratorWithMultiValues(family.name)
+      case None => store.iterator(family.name)
+    }
 
   private def found(store: ReadStateStore, bytes: Array[Byte]): Iterator[UnsafeRowPair] =
     family.partitionKey match {
@@ -158,19 +157,10 @@ private final class FamilyScan(
     val keyBytes = key.getBytes
     val isMore = family.multiValued && key == lastKey
     if (family.multiValued && !isMore) lastKey = key.copy()
-    val kind =
-      if (isMore) MovedRow.More else if (isNewKey(key)) MovedRow.PutNewKey else MovedRow.Put
+    val kind = if (isMore) MovedRow.More else MovedRow.Put
     val put = () => output.put(kind, home, index, keyBytes, value.getBytes)
     if (isMore) Iterator.single(put).map(_())
     else Iterator(put, () => output.remove(partition, index, keyBytes)).map(_())
-  }
-
-  // Rows of one key follow each other where several belong to it, so a look at the last one is enough.
-  private def isNewKey(key: UnsafeRow): Boolean = family.countsKeys && {
-    val now = partitionKey(key)
-    val isNew = now != lastPartitionKey
-    if (isNew) lastPartitionKey = now.copy()
-    isNew
   }
 }
 
@@ -184,8 +174,8 @@ private final class MovedRowWriter(store: Int, stores: Int) {
   def remove(partition: Int, family: Int, key: Array[Byte]): InternalRow =
     project(InternalRow(bucket(partition), MovedRow.Remove, family, key, null))
 
-  def tally(partition: Int, rows: Long, nanos: Long): InternalRow = {
-    val figures = ByteBuffer.allocate(16).putLong(rows).putLong(nanos).array
+  def tally(partition: Int, rows: Long): InternalRow = {
+    val figures = ByteBuffer.allocate(8).putLong(rows).array
     project(InternalRow(bucket(partition), MovedRow.Tally, 0, figures, null))
   }
 

@@ -5,7 +5,7 @@ import java.nio.ByteBuffer
 import java.util.concurrent.TimeUnit.NANOSECONDS
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.evenkeel.state.steps.{MigrationSteps, Step}
 import org.apache.spark.sql.execution.streaming.state.StateStore
 
@@ -17,19 +17,21 @@ import org.apache.spark.sql.execution.streaming.state.StateStore
  * the freshly opened write store, so no buffer grows with their number.
  *
  * @param moved rows for this store; none in an ordinary batch
- * @param facts what this store reports on behalf of the whole operator
  */
 private[state] final class StoreNote(
     spec: StoreSpec,
     partition: Int,
-    moved: Option[Iterator[InternalRow]],
-    val facts: Map[String, Long]) {
+    moved: Option[Iterator[InternalRow]]) {
   private var left = moved
+  private var spokenFor: Seq[StoreNote] = Nil
+  private var facts = Map.empty[String, Long]
+  private lazy val partitionKeys =
+    spec.families.map(f => UnsafeProjection.create(f.partitionKeys)).toArray
+  private val lastKeys = new Array[UnsafeRow](spec.families.size)
   private var rowsIn = 0L
   private var keysIn = 0L
   private var rowsOut = 0L
   private var scanned = 0L
-  private var scanNanos = 0L
   private var applyNanos = 0L
 
   /** Whether rows wait that whoever opens the store, even to read it, must see. */
@@ -57,9 +59,7 @@ private[state] final class StoreNote(
       values: Array[UnsafeRow]): Unit = {
     val kind = row.getInt(MovedRow.Kind)
     if (kind == MovedRow.Tally) {
-      val figures = ByteBuffer.wrap(row.getBinary(MovedRow.Key))
-      scanned += figures.getLong()
-      scanNanos += figures.getLong()
+      scanned += ByteBuffer.wrap(row.getBinary(MovedRow.Key)).getLong()
     } else {
       val index = row.getInt(MovedRow.Family)
       val family = spec.families(index)
@@ -76,20 +76,43 @@ private[state] final class StoreNote(
         if (family.multiValued) store.merge(key, value, family.name)
         else store.put(key, value, family.name)
         rowsIn += 1
-        if (kind == MovedRow.PutNewKey) keysIn += 1
+        if (kind == MovedRow.Put && isNewKey(index, key)) keysIn += 1
       }
       if (rowsIn + rowsOut == 1) MigrationSteps.at(Step.Applying, partition)
     }
   }
 
-  /** What this store adds to its operator's progress. */
-  def figures: Map[String, Long] = facts ++ Map(
+  // Rows of one key follow each other where several belong to it, so a look at the last one is enough.
+  private def isNewKey(index: Int, key: UnsafeRow): Boolean = spec.families(index).countsKeys && {
+    PointMoves.isWhole(spec.families(index)) || {
+      val now = partitionKeys(index)(key)
+      val isNew = now != lastKeys(index)
+      if (isNew) lastKeys(index) = now.copy()
+      isNew
+    }
+  }
+
+  def operator: Long = spec.info.operatorId
+
+  /** This store reports what happened to all stores of its operator, and figures of the whole. */
+  def speakFor(all: Seq[StoreNote], whole: Map[String, Long]): Unit = {
+    spokenFor = all
+    facts = whole
+  }
+
+  /** What this store adds to its operator's progress, once all its stores are open. */
+  def figures: Map[String, Long] = {
+    val all = facts ++ spokenFor.flatMap(_.own).groupMapReduce(_._1)(_._2)(_ + _)
+    val times = Seq(MigrationMetrics.ScanMs, MigrationMetrics.ApplyMs).flatMap(all.get)
+    if (times.isEmpty) all else all + (MigrationMetrics.MigrationMs -> times.sum)
+  }
+
+  private def own: Map[String, Long] = Map(
     MigrationMetrics.KeysMoved -> keysIn,
     MigrationMetrics.RowsMoved -> rowsIn,
     MigrationMetrics.RowsScanned -> scanned,
-    MigrationMetrics.ScanMs -> NANOSECONDS.toMillis(scanNanos),
     MigrationMetrics.ApplyMs -> NANOSECONDS.toMillis(applyNanos))
 
   private[migrate] def tally: MigrationTally.Part =
-    MigrationTally.Part(scanned, rowsIn, scanNanos + applyNanos)
+    MigrationTally.Part(scanned, rowsIn, applyNanos)
 }

@@ -44,10 +44,6 @@ final case class StoreSpec(
       info.stateStoreCkptIds,
       usesFamilies)
 
-  /** Whether this is the first store of its operator, which speaks for all of them. */
-  def reportsFor(all: Seq[StoreSpec], index: Int): Boolean =
-    !all.take(index).exists(_.info.operatorId == info.operatorId)
-
   /** Makes the families known to a store that was opened before its operator had a chance to. */
   def register(store: StateStore, which: StateFamily => Boolean): Unit =
     if (usesFamilies)

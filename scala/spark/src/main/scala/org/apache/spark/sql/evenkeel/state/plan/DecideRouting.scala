@@ -33,7 +33,7 @@ final case class RoutingQuestion(
     operators: Seq[StateStoreWriter],
     operator: Long,
     partitions: Int,
-    current: SharedTable,
+    current: PlacementTable,
     lastEpoch: Option[Long],
     lastMigration: Option[MigrationTally])
 

@@ -20,7 +20,7 @@ import org.apache.spark.sql.types.{DataType, IntegerType}
  * a partition, so a plain table gives the partitions of `HashPartitioning`. A pure function of the key's
  * values: rows with equal keys meet whatever exchange, batch or retry they come from.
  */
-final case class KipRoute(keyHash: Expression, hostHash: Expression, table: SharedTable)
+final case class KipRoute(keyHash: Expression, hostHash: Expression, table: PlacementTable)
     extends BinaryExpression {
   override def left: Expression = keyHash
 
@@ -39,7 +39,7 @@ final case class KipRoute(keyHash: Expression, hostHash: Expression, table: Shar
 
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
     val (key, host) = (keyHash.genCode(ctx), hostHash.genCode(ctx))
-    val routing = ctx.addReferenceObj("table", table, classOf[SharedTable].getName)
+    val routing = ctx.addReferenceObj("table", table, classOf[PlacementTable].getName)
     ev.copy(
       code = key.code + host.code +
         code"final int ${ev.value} = $routing.lookup(${key.value}, ${host.value});",
@@ -57,7 +57,7 @@ object KipRoute {
    * @param keys what an exchange hashes, in order
    * @param windows ordinals of event-time windows among them
    */
-  def of(keys: Seq[Expression], windows: Set[Int], table: SharedTable): KipRoute = {
+  def of(keys: Seq[Expression], windows: Set[Int], table: PlacementTable): KipRoute = {
     val keyHash =
       if (table.value.heavyKeys.isEmpty) Literal(0L)
       else new CollationAwareXxHash64(routingKeys(keys, windows))

@@ -16,6 +16,7 @@ import org.apache.spark.sql.evenkeel.config.EvenkeelConf
 import org.apache.spark.sql.evenkeel.explain.{Decision, Outcome, Reason}
 import org.apache.spark.sql.evenkeel.state.StateErrors
 import org.apache.spark.sql.evenkeel.state.migrate.StateMigrateExec
+import org.apache.spark.sql.evenkeel.state.report.{DecisionMetricsExec, RoutingHeld, RoutingReport}
 import org.apache.spark.sql.evenkeel.state.steps.{MigrationSteps, Step}
 import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
 import org.apache.spark.sql.execution.streaming.operators.stateful.StateStoreWriter
@@ -46,41 +47,55 @@ final case class RouteStatefulOperators(session: SparkSession)
   private def routed(plan: SparkPlan, batch: StreamBatch): SparkPlan = {
     MigrationSteps.at(Step.Planning)
     val swaps = new IdentityHashMap[ShuffleExchangeExec, SparkPlan]()
-    StatefulStage.all(plan).foreach { found =>
-      refusal(found, batch) match {
-        case Some(reason) => leave(found, batch, reason)
-        case None => found.stage.foreach(change(_, batch, swaps))
-      }
+    val reports = StatefulStage.all(plan).flatMap { found =>
+      val stage = refusal(batch).toLeft(found.stage).flatten
+      val report = stage.fold(leave(found, batch, _), change(_, batch, swaps))
+      found.ids.map(_ -> report)
     }
     val routed = plan.transformDown {
       case exchange: ShuffleExchangeExec if swaps.containsKey(exchange) => swaps.get(exchange)
     }
-    TransformWithStateNodes.admitted(routed, batch.provider)
+    // The plan of a stream that was not opted in stays as it is.
+    val told = if (batch.isOurs) reported(routed, reports.toMap) else routed
+    TransformWithStateNodes.admitted(told, batch.provider)
   }
 
-  private def refusal(found: StatefulStage.Found, batch: StreamBatch): Option[Reason] =
+  private def reported(plan: SparkPlan, reports: Map[Long, RoutingReport]): SparkPlan =
+    plan.transformUp { case writer: StateStoreWriter =>
+      val id = writer.getStateInfo.operatorId
+      reports.get(id).fold[SparkPlan](writer) { report =>
+        val child = DecisionMetricsExec(id, report, writer.children.head)
+        writer.withNewChildren(child +: writer.children.tail)
+      }
+    }
+
+  private def refusal(batch: StreamBatch): Option[Reason] =
     if (!EvenkeelConf.enabled) Some(Reason.Disabled)
     else if (!batch.isOurs) Some(StreamRefusal.OtherProvider(batch.provider))
-    else found.stage.left.toOption
+    else None
 
-  private def leave(found: StatefulStage.Found, batch: StreamBatch, reason: Reason): Unit =
+  private def leave(
+      found: StatefulStage.Found,
+      batch: StreamBatch,
+      reason: Reason): RoutingReport = {
+    val report = RoutingReport("plain", reason.code, reason.text)
     found.operators.foreach { operator =>
       val id = operator.getStateInfo.operatorId
       val memory = RunMemory.of(batch, id)
       (memory.inForce ++ memory.at(batch.batch)).find(!_.table.isPlain).foreach { epoch =>
         throw StateErrors.refused(batch.checkpoint, id, epoch.batch, reason)
       }
-      tell(operator, memory, Outcome.Plain(reason))
+      tell(operator, batch, Outcome.Plain(reason), report)
     }
+    report
+  }
 
   private def change(
       stage: StatefulStage,
       batch: StreamBatch,
-      swaps: IdentityHashMap[ShuffleExchangeExec, SparkPlan]): Unit = {
+      swaps: IdentityHashMap[ShuffleExchangeExec, SparkPlan]): RoutingReport = {
     val routing = StageRouting(stage, batch)
-    stage.operators.foreach { operator =>
-      tell(operator.node, RunMemory.of(batch, operator.id), routing.outcome)
-    }
+    stage.operators.foreach(o => tell(o.node, batch, routing.outcome, routing.report))
     stage.exchanges.foreach { exchange =>
       val HashPartitioning(keys, n) = exchange.outputPartitioning: @unchecked
       val input = routing.observed(KipRoute.routingKeys(keys, stage.windows), keys, exchange.child)
@@ -99,15 +114,41 @@ final case class RouteStatefulOperators(session: SparkSession)
         if (stores.isEmpty) swapped
         else StateMigrateExec(stores, routing.migration, routing.facts, swapped))
     }
+    routing.report
   }
 
-  private def tell(operator: StateStoreWriter, memory: RunMemory, outcome: Outcome): Unit = {
+  private def tell(
+      operator: StateStoreWriter,
+      batch: StreamBatch,
+      outcome: Outcome,
+      report: RoutingReport): Unit = {
+    val id = operator.getStateInfo.operatorId
     val keys = StatefulStores.of(operator).fold(_ => Nil, _.keys.map(_.sql))
     val decision = Decision(s"Stateful ${operator.shortName}", keys, outcome)
-    if (memory.isNews(decision.text)) logInfo(decision.text)
+    // By its code, since the figures in a reason's text change with every batch.
+    val news = if (report.outcome == "adopted") decision.text else report.outcome + report.code
+    if (RunMemory.of(batch, id).isNews(news)) {
+      logInfo(decision.text)
+      if (report.outcome != "adopted")
+        session.sparkContext.listenerBus.post(held(operator, batch, report))
+    }
     Decision.record(operator, decision)
     ()
   }
+
+  private def held(
+      operator: StateStoreWriter,
+      batch: StreamBatch,
+      report: RoutingReport): RoutingHeld =
+    RoutingHeld(
+      batch.queryId,
+      batch.runId.toString,
+      batch.batch,
+      operator.getStateInfo.operatorId,
+      operator.shortName,
+      report.outcome == "plain",
+      report.code,
+      report.reason)
 }
 
 object RouteStatefulOperators {

@@ -11,6 +11,12 @@ import org.apache.spark.sql.evenkeel.state.migrate.{
   MigrationTally,
   PointMoves
 }
+import org.apache.spark.sql.evenkeel.state.report.{
+  MigrationFinished,
+  MigrationWatch,
+  RoutingAdopted,
+  RoutingReport
+}
 import org.apache.spark.sql.evenkeel.state.steps.{MigrationSteps, Step}
 import org.apache.spark.sql.execution.SparkPlan
 
@@ -27,10 +33,11 @@ import io.evenkeel.core.table.RoutingTable
  * @param migration what has to move first, if the batch adopts the table
  */
 private[plan] final case class StageRouting private (
-    table: SharedTable,
+    table: PlacementTable,
     migration: Option[Migration],
     outcome: Outcome,
-    facts: Map[String, Long],
+    report: RoutingReport,
+    facts: Map[Long, Map[String, Long]],
     question: RoutingQuestion,
     decider: DecideRouting) {
 
@@ -65,14 +72,18 @@ private[plan] object StageRouting {
     val adopted = replay.toRight(StreamRefusal.FirstBatch).orElse(decided(decider, question, batch))
     adopted.foreach(check(stage, batch, _))
     adopted.foreach(write(stage, batch, memories, _))
-    val table = adopted.fold(_ => current, epoch => SharedTable(epoch.table))
+    val table = adopted.fold(_ => current, epoch => PlacementTable(epoch.table))
     val migration = adopted.toOption.map(migrate(stage, batch, current, table, memories, _))
     val epoch = leader.inForce.map(_.batch)
     StageRouting(
       table,
       migration,
       outcome(stage, adopted, epoch, table),
-      decider.figures(question) + (MigrationMetrics.Epoch -> epoch.getOrElse(0L)),
+      report(adopted, table),
+      facts(
+        stage,
+        batch,
+        decider.figures(question) + (MigrationMetrics.Epoch -> epoch.getOrElse(0L))),
       question,
       decider)
   }
@@ -81,14 +92,14 @@ private[plan] object StageRouting {
   private def inForce(
       stage: StatefulStage,
       batch: StreamBatch,
-      memories: Map[Long, RunMemory]): SharedTable = {
+      memories: Map[Long, RunMemory]): PlacementTable = {
     val epochs = stage.operators.map(o => memories(o.id).inForce)
     epochs.flatten.foreach(check(stage, batch, _))
     val plain = RoutingTable.plain(stage.partitions, PlainHosts)
     val tables = epochs.map(_.fold(plain)(_.table)).map(t => if (t.isPlain) plain else t)
     if (tables.distinct.size > 1)
       throw StateErrors.tablesDiffer(batch.checkpoint, stage.operators.map(_.id))
-    SharedTable(epochs.head.fold(plain)(_.table))
+    PlacementTable(epochs.head.fold(plain)(_.table))
   }
 
   private def check(stage: StatefulStage, batch: StreamBatch, epoch: RoutingEpoch): Unit =
@@ -123,8 +134,8 @@ private[plan] object StageRouting {
   private def migrate(
       stage: StatefulStage,
       batch: StreamBatch,
-      from: SharedTable,
-      to: SharedTable,
+      from: PlacementTable,
+      to: PlacementTable,
       memories: Map[Long, RunMemory],
       epoch: RoutingEpoch): Migration = {
     val tally = MigrationTally(batch.session.sparkContext)
@@ -140,15 +151,54 @@ private[plan] object StageRouting {
     memories.foreach { case (id, memory) =>
       memory.adopted(epoch.copy(batch = batch.batch, operator = id), tally, keepFrom)
     }
-    val losing = points.fold(Migration.losing(from, to))(_.keys.keys.toSeq.sorted)
+    tell(stage, batch, epoch, tally)
+    val losing = points.fold(Migration.losing(from, to))(_.losing)
     Migration(from, to, stage.windows, losing, points, tally)
   }
+
+  private def tell(
+      stage: StatefulStage,
+      batch: StreamBatch,
+      epoch: RoutingEpoch,
+      tally: MigrationTally): Unit = {
+    val context = batch.session.sparkContext
+    val (query, run, id, leader) =
+      (batch.queryId, batch.runId.toString, batch.batch, stage.leader)
+    context.listenerBus.post(
+      RoutingAdopted(
+        query,
+        run,
+        id,
+        leader,
+        stage.partitions,
+        epoch.table.heavyKeys.length,
+        epoch.movedShare,
+        epoch.reason))
+    MigrationWatch(context, batch.runId, id) {
+      MigrationFinished(query, run, id, leader, tally.scannedRows, tally.movedRows, tally.taskMs)
+    }
+  }
+
+  /** What each operator reports as a whole. */
+  private def facts(
+      stage: StatefulStage,
+      batch: StreamBatch,
+      shared: Map[String, Long]): Map[Long, Map[String, Long]] =
+    stage.operators.map { operator =>
+      val before = batch.figureBefore(operator.node, MigrationMetrics.StateAfter)
+      operator.id -> (shared ++ before.map(MigrationMetrics.StateBefore -> _))
+    }.toMap
+
+  private def report(adopted: Either[Reason, RoutingEpoch], table: PlacementTable): RoutingReport =
+    adopted.fold(
+      why => RoutingReport(if (table.isPlain) "plain" else "routed", why.code, why.text),
+      epoch => RoutingReport("adopted", "", epoch.reason))
 
   private def outcome(
       stage: StatefulStage,
       adopted: Either[Reason, RoutingEpoch],
       epoch: Option[Long],
-      table: SharedTable): Outcome = adopted match {
+      table: PlacementTable): Outcome = adopted match {
     case Left(reason) if table.isPlain => Outcome.Plain(reason)
     case _ =>
       val why = adopted.fold(_ => s"since batch ${epoch.getOrElse(0L)}", _.reason)

@@ -19,13 +19,18 @@ import org.apache.spark.sql.execution.streaming.runtime.{
 }
 import org.apache.spark.sql.internal.SQLConf
 
-/** The micro-batch that is being planned on this thread. */
+/**
+ * The micro-batch that is being planned on this thread.
+ *
+ * @param writers the plan's stateful operators, in its order
+ */
 private[plan] final case class StreamBatch(
     session: SparkSession,
     checkpoint: Path,
     queryId: String,
     runId: UUID,
-    batch: Long) {
+    batch: Long,
+    writers: Seq[StateStoreWriter]) {
 
   def provider: String = session.sessionState.conf.stateStoreProviderClass
 
@@ -44,6 +49,17 @@ private[plan] final case class StreamBatch(
       .flatMap(_.conf.get(SQLConf.STATE_STORE_PROVIDER_CLASS.key))
       .exists(StreamBatch.ourProviders)
   }
+
+  /** What an operator reported last, if that was in this run. */
+  def figureBefore(operator: StateStoreWriter, name: String): Option[Long] =
+    for {
+      query <- Option(session.sharedState.activeStreamingQueries.get(UUID.fromString(queryId)))
+      last <- Option(query.lastProgress)
+      // Operators have no number there; they come in the order of the plan.
+      if last.runId == runId && last.stateOperators.length == writers.size
+      reported <- last.stateOperators.lift(writers.indexWhere(_ eq operator))
+      figure <- Option(reported.customMetrics.get(name))
+    } yield figure.longValue
 }
 
 private[plan] object StreamBatch {
@@ -62,6 +78,9 @@ private[plan] object StreamBatch {
           state.getName == StreamingCheckpointConstants.DIR_NAME_STATE
       Option(context.getLocalProperty(StreamExecution.QUERY_ID_KEY))
         .filter(_ => isRunning)
-        .map(StreamBatch(session, state.getParent, _, info.queryRunId, info.storeVersion))
+        .map { query =>
+          val writers = plan.collect { case w: StateStoreWriter => w }
+          StreamBatch(session, state.getParent, query, info.queryRunId, info.storeVersion, writers)
+        }
     }
 }

@@ -42,7 +42,7 @@ final class KeyTally private[sample] (private[sample] val sample: HostedSample) 
 }
 
 private object KeyTally {
-  private val MostNames = 64
+  private val MostNames = 128
   private val LongestName = 120
   private val LongestRow = 1024
 }

@@ -4,7 +4,7 @@ package org.apache.spark.sql.evenkeel.state.plan
 import io.evenkeel.core.table.RoutingTable
 
 /** A routing table that travels to the tasks; it is rebuilt once per deserialised copy. */
-final class SharedTable private (private val bytes: Array[Byte]) extends Serializable {
+final class PlacementTable private (private val bytes: Array[Byte]) extends Serializable {
   @transient private lazy val table: RoutingTable = RoutingTable.fromBytes(bytes)
 
   def isPlain: Boolean = table.isPlain
@@ -16,7 +16,7 @@ final class SharedTable private (private val bytes: Array[Byte]) extends Seriali
     table.lookup(keyHash, Math.floorMod(hostHash, table.hosts), 0)
 
   override def equals(other: Any): Boolean = other match {
-    case that: SharedTable => java.util.Arrays.equals(bytes, that.bytes)
+    case that: PlacementTable => java.util.Arrays.equals(bytes, that.bytes)
     case _ => false
   }
 
@@ -25,6 +25,6 @@ final class SharedTable private (private val bytes: Array[Byte]) extends Seriali
   override def toString: String = table.toString
 }
 
-object SharedTable {
-  def apply(table: RoutingTable): SharedTable = new SharedTable(table.toBytes)
+object PlacementTable {
+  def apply(table: RoutingTable): PlacementTable = new PlacementTable(table.toBytes)
 }
