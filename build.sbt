@@ -85,7 +85,9 @@ lazy val spark = (project in file("scala/spark"))
     libraryDependencies ++= Seq(
       "org.apache.spark" %% "spark-sql" % sparkVersion % Provided,
       // For the SQL files of Spark's own tests, which are run routed.
-      ("org.apache.spark" %% "spark-sql" % sparkVersion % Test).classifier("tests").intransitive()),
+      ("org.apache.spark" %% "spark-sql" % sparkVersion % Test).classifier("tests").intransitive(),
+      // A sink that tells whether a batch came once: crashed streams write into it.
+      "io.delta" %% s"delta-spark_$sparkMinor" % "4.4.0" % Test),
     buildInfoPackage := "io.evenkeel",
     buildInfoObject := "BuildInfo",
     buildInfoKeys := Seq[BuildInfoKey](
@@ -96,12 +98,15 @@ lazy val spark = (project in file("scala/spark"))
     assembly / assemblyJarName := s"evenkeel-spark_${sparkMinor}_2.13-${version.value}.jar")
 
 lazy val bench = (project in file("scala/bench"))
-  .dependsOn(core)
+  .dependsOn(core, spark % Provided)
   .enablePlugins(JmhPlugin)
   .settings(module("bench"))
   .settings(
-    // On its own outside Spark, so here datasketches is an ordinary dependency.
-    libraryDependencies += datasketches.withConfigurations(Some("compile")),
+    // On its own outside Spark, so here datasketches is an ordinary dependency. Spark is there for the
+    // measured streams alone, which run inside it.
+    libraryDependencies ++= Seq(
+      datasketches.withConfigurations(Some("compile")),
+      ("org.apache.spark" %% "spark-sql" % sparkVersion % Provided)),
     Compile / packageBin / artifactName := { (_, _, _) =>
       s"evenkeel-bench_2.13-${version.value}.jar"
     })

@@ -24,6 +24,10 @@ abstract class SparkSuite extends AnyFunSuite with BeforeAndAfterAll with Adapti
 
   override protected def beforeAll(): Unit = {
     super.beforeAll()
+    session = open()
+  }
+
+  protected def open(): SparkSession = {
     val builder = SparkSession
       .builder()
       .master(master)
@@ -32,7 +36,7 @@ abstract class SparkSuite extends AnyFunSuite with BeforeAndAfterAll with Adapti
       .config("spark.sql.warehouse.dir", "target/spark-warehouse")
       .config("spark.sql.shuffle.partitions", "4")
     settings.foreach { case (key, value) => builder.config(key, value) }
-    session = builder.getOrCreate()
+    builder.getOrCreate()
   }
 
   override protected def afterAll(): Unit =

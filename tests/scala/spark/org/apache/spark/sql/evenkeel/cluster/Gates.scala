@@ -15,7 +15,7 @@ import org.apache.spark.{SparkEnv, TaskContext}
  * through; every other task that comes by leaves `<name>.waiting.<executor>.<stage>.<task>` and waits for
  * `<name>.closed` to go. With 2 passes and 2 executors exactly 4 tasks finish, 2 on either side.
  */
-private[cluster] final class Gates(folder: Path) {
+private[evenkeel] final class Gates(folder: Path) {
 
   val path: String = folder.toString
 
@@ -42,7 +42,10 @@ private[cluster] final class Gates(folder: Path) {
   }
 }
 
-private[cluster] object Gates {
+private[evenkeel] object Gates {
+
+  /** Tells executors where the gates are. */
+  val Key = "spark.evenkeel.test.gates"
 
   /** The task that this thread runs and the gates it has passed: one arrival per task and gate. */
   private final class Passed {

@@ -24,7 +24,7 @@ import io.evenkeel.EvenkeelExtensions
  * Executors get the class path of the test through `spark.testing`, so no installed Spark is needed; the
  * launcher only insists on a home folder with `jars` in it and on a Scala version.
  */
-private[cluster] final class LocalCluster(hosts: Boolean, settings: (String, String)*) {
+private[evenkeel] final class LocalCluster(hosts: Boolean, settings: (String, String)*) {
   private val home = Files.createTempDirectory("evenkeel-cluster")
   private val scratch = Files.createDirectory(home.resolve("local"))
   private val patient = PatienceConfig(Span(60, Seconds), Span(20, Millis))
@@ -62,6 +62,7 @@ private[cluster] final class LocalCluster(hosts: Boolean, settings: (String, Str
         .config("spark.sql.autoBroadcastJoinThreshold", "-1")
         // Otherwise partial results are merged inside the map tasks too, where no gate should be.
         .config("spark.sql.objectHashAggregate.sortBased.fallbackThreshold", "100000")
+        .config(Gates.Key, gates.path)
       // Both exchanges are wanted here, also where one of them is idle.
       builder.config("spark.evenkeel.evenInput", "0")
       settings.foreach { case (key, value) => builder.config(key, value) }

@@ -12,7 +12,7 @@ import org.apache.spark.scheduler.{
 }
 
 /** Which stage writes which shuffle, and how often each of its map tasks has succeeded. */
-private[cluster] final class StageWatch extends SparkListener {
+private[evenkeel] final class StageWatch extends SparkListener {
   private val stages = mutable.Map.empty[Int, StageInfo]
   private val successes = mutable.Map.empty[(Int, Int), Int].withDefaultValue(0)
 
@@ -33,6 +33,11 @@ private[cluster] final class StageWatch extends SparkListener {
 
   /** The shuffle that a stage writes; none if it gives the result. */
   def written(stage: Int): Option[Int] = synchronized(stages.get(stage).flatMap(_.shuffleDepId))
+
+  /** The shuffles among those that a stage reads whose rows come from an RDD of the given class. */
+  def read(stage: Int, rdd: String): Seq[Int] = synchronized {
+    stages.get(stage).toSeq.flatMap(_.parentIds).flatMap(stages.get)
+  }.filter(_.rddInfos.exists(_.name == rdd)).flatMap(_.shuffleDepId)
 
   /** The shuffles that a stage reads. */
   def read(stage: Int): Seq[Int] =

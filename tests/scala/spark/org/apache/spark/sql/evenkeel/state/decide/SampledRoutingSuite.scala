@@ -10,13 +10,17 @@ import org.apache.spark.sql.evenkeel.state.checkpoint.CheckpointProvider
 import org.apache.spark.sql.evenkeel.state.plan.DecideRouting
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.streaming.OutputMode
+import org.apache.spark.sql.streaming.{OutputMode, StreamingQuery}
 import org.apache.spark.sql.{DataFrame, Encoder, Encoders}
+import org.scalatest.concurrent.Eventually
+import org.scalatest.time.{Seconds, Span}
 
 import io.evenkeel.core.SplitMix64
 
 /** Real streams that count their own keys and decide by themselves. */
-class SampledRoutingSuite extends SparkSuite {
+class SampledRoutingSuite extends SparkSuite with Eventually {
+
+  implicit override val patienceConfig: PatienceConfig = PatienceConfig(Span(60, Seconds))
 
   override protected def settings: Map[String, String] = Map(
     SQLConf.STATE_STORE_PROVIDER_CLASS.key -> classOf[RocksDBMigratingStateStoreProvider].getName,
@@ -31,7 +35,8 @@ class SampledRoutingSuite extends SparkSuite {
   /** Counts keys over some batches, each run with its own settings. */
   private def count(
       batches: Seq[(Seq[Long], Seq[(String, String)])],
-      prepare: DataFrame => DataFrame = identity): Ran = {
+      prepare: DataFrame => DataFrame = identity,
+      pause: StreamingQuery => Unit = _ => ()): Ran = {
     implicit val encoder: Encoder[Long] = Encoders.scalaLong
     val input = MemoryStream[Long](encoder, castToImpl(spark))
     val checkpoint = Files.createTempDirectory("sampled").toString
@@ -50,6 +55,7 @@ class SampledRoutingSuite extends SparkSuite {
           rows.grouped(5000).foreach { part =>
             input.addData(part: _*)
             query.processAllAvailable()
+            pause(query)
           }
         finally query.stop()
       }
@@ -95,6 +101,23 @@ class SampledRoutingSuite extends SparkSuite {
     assert(heavy.map(_.getAs[Int]("partition")).distinct.size == 4)
     assert(heavy.forall(_.getAs[String]("name") != null))
     assert(heavy.map(_.getAs[String]("name").toLong).toSet == rows.filter(_ < 1000).toSet)
+  }
+
+  test("a stream that reports in between that it waits moves all the same") {
+    val rows = colliding(7, 20000)
+    // Its price of moving must be weighed against the last batch, not against the waiting.
+    val waits = Seq(
+      "spark.sql.streaming.noDataProgressEventInterval" -> "0",
+      "spark.evenkeel.streaming.migrationNsPerRow" -> "200000")
+    val ran = count(Seq(rows -> waits), pause = waiting)
+    assert(ran.counts == exact(rows))
+    assert(!ran.epochs.isEmpty)
+  }
+
+  /** Until the query has reported a trigger without data. */
+  private def waiting(query: StreamingQuery): Unit = {
+    eventually(assert(!query.lastProgress.durationMs.containsKey("addBatch")))
+    ()
   }
 
   test("uniform keys move nothing") {

@@ -1,15 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.apache.spark.sql.evenkeel.state.migrate
 
+import java.nio.file.{Files, Path, Paths}
+
+import scala.jdk.CollectionConverters._
+
 import org.apache.spark.SparkThrowable
+import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.CollationAwareMurmur3Hash
 import org.apache.spark.sql.catalyst.plans.physical.{
   HashPartitioning,
   ShufflePartitionIdPassThrough
 }
 import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.classic.ClassicConversions.castToImpl
+import org.apache.spark.sql.evenkeel.EvenkeelStateException
 import org.apache.spark.sql.evenkeel.state.plan.KipRoute
 import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
+import org.apache.spark.sql.execution.streaming.state.{
+  OfflineStateRepartitionRunner,
+  StateRepartitionUnsupportedProviderError
+}
 import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan}
 import org.apache.spark.sql.functions.expr
 import org.apache.spark.sql.internal.SQLConf
@@ -18,6 +29,7 @@ import org.apache.spark.sql.streaming.StreamingQueryException
 import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvider}
 
 import io.evenkeel.EvenkeelExtensions
+import io.evenkeel.core.Snapshot
 
 /** A stream whose state has moved stops, with the remedy, where it could not find it again. */
 class LoudSuite extends StreamSuite {
@@ -28,11 +40,16 @@ class LoudSuite extends StreamSuite {
   private val aggregate =
     StreamCase("aggregate", Update(), (events, _) => events.groupBy("k").agg(expr("sum(v) AS s")))
 
-  /** Runs four batches by `first`, then one by `second`. */
+  /**
+   * Runs four batches by `first`, then one by `second`. State moves in the third.
+   *
+   * @param between is done to the checkpoint while the query is stopped
+   */
   private def change(
       backend: Backend,
       first: Map[String, String],
-      second: Map[String, String]): Stream = {
+      second: Map[String, String],
+      between: Path => Unit = _ => ()): Stream = {
     val stream = new Stream(aggregate, moving(backend, Seq(2)))
     val before = stream.start(first)
     input.take(4).foreach { rows =>
@@ -40,12 +57,26 @@ class LoudSuite extends StreamSuite {
       before.processAllAvailable()
     }
     stream.finish(before)
+    between(Paths.get(stream.checkpoint))
     stream.add(input(4))
+    val state = stateFiles(stream)
     val after = stream.start(second)
     try after.processAllAvailable()
-    finally stream.finish(after)
+    catch {
+      case e: StreamingQueryException =>
+        assert(stateFiles(stream) == state, "something was written before the query stopped")
+        throw e
+    } finally stream.finish(after)
     stream
   }
+
+  private def stateFiles(stream: Stream): Set[String] = {
+    val files = Files.walk(Paths.get(stream.checkpoint, "state"))
+    try files.iterator().asScala.filter(Files.isRegularFile(_)).map(_.toString).toSet
+    finally files.close()
+  }
+
+  private def routing(checkpoint: Path): Path = checkpoint.resolve("evenkeel/routing/0")
 
   private def condition(body: => Any): String = {
     val failure = intercept[StreamingQueryException](body)
@@ -98,6 +129,70 @@ class LoudSuite extends StreamSuite {
       stream.finish(query)
       assert(stream.ran.outputs(3) == plain(aggregate).outputs(3))
     }
+  }
+
+  private val damages = Seq[(String, String, Path => Unit)](
+    (
+      "a damaged routing log",
+      "EVENKEEL_ROUTING_LOG_DAMAGED",
+      checkpoint => {
+        val file = routing(checkpoint).resolve("2")
+        val bytes = Files.readAllBytes(file)
+        bytes(bytes.length / 2) = (bytes(bytes.length / 2) ^ 1).toByte
+        Files.write(file, bytes)
+        ()
+      }),
+    (
+      "a routing log of a newer release",
+      "EVENKEEL_ROUTING_LOG_NEWER",
+      checkpoint => {
+        val newer = Snapshot.write("routing-epoch", 99)(_.writeLong(2))
+        Files.write(routing(checkpoint).resolve("2"), newer)
+        ()
+      }),
+    (
+      "a lost epoch",
+      "EVENKEEL_ROUTING_LOG_INCOMPLETE",
+      checkpoint => Files.delete(routing(checkpoint).resolve("2"))),
+    (
+      "another number of partitions in the offset log",
+      "EVENKEEL_STATE_PARTITIONS_CHANGED",
+      checkpoint =>
+        names(checkpoint.resolve("offsets")).filter(_.forall(_.isDigit)).foreach { batch =>
+          val file = checkpoint.resolve(s"offsets/$batch")
+          val key = "\"spark.sql.shuffle.partitions\":"
+          val text = Files.readString(file).replace(s"$key\"$partitions\"", s"$key\"4\"")
+          assert(text.contains(s"$key\"4\""))
+          Files.writeString(file, text)
+          Files.deleteIfExists(checkpoint.resolve(s"offsets/.$batch.crc"))
+          ()
+        }))
+
+  private def names(folder: Path): Seq[String] = {
+    val files = Files.list(folder)
+    try files.iterator().asScala.map(_.getFileName.toString).toSeq
+    finally files.close()
+  }
+
+  for (backend <- Seq(Backend.rocksDB); (what, expected, damage) <- damages)
+    test(s"$what stops a stream that has moved, ${backend.name}") {
+      withConf(backend.settings.toSeq: _*) {
+        assert(condition(change(backend, moved, moved, damage)) == expected)
+      }
+    }
+
+  test("Spark refuses to repartition a checkpoint of ours offline: it would go by plain hashing") {
+    val stream = change(Backend.rocksDB, moved, moved)
+    val runner = new OfflineStateRepartitionRunner(castToImpl(spark), stream.checkpoint, 4)
+    intercept[StateRepartitionUnsupportedProviderError](runner.run())
+  }
+
+  test("an executor of another release stops the task that would write") {
+    val data = spark.sparkContext.parallelize(Seq[InternalRow](InternalRow.empty), 1)
+    val mixed =
+      new StateMigrateRDD(data.sparkContext, data, Nil, Nil, None, None, Map.empty, "0.0.0-other")
+    val failure = intercept[EvenkeelStateException](mixed.count())
+    assert(failure.getCondition == "EVENKEEL_MIXED_VERSIONS")
   }
 
   test("a stream that starts with Spark's provider runs plain, whatever the decider wants") {

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.apache.spark.sql.evenkeel.state.migrate
 
-import org.apache.spark.sql.evenkeel.state.plan.SharedTable
+import org.apache.spark.sql.evenkeel.state.plan.PlacementTable
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.evenkeel.core.table.RoutingTable
 
 /** Which partitions a change of the table takes state from. */
 class MigrationSuite extends AnyFunSuite {
-  private def table(hosts: Seq[Int], heavy: (Long, Int)*): SharedTable =
-    SharedTable(RoutingTable(hosts.toArray, 4, heavy.map { case (k, p) => k -> Array(p) }))
+  private def table(hosts: Seq[Int], heavy: (Long, Int)*): PlacementTable =
+    PlacementTable(RoutingTable(hosts.toArray, 4, heavy.map { case (k, p) => k -> Array(p) }))
 
   private val plain = Seq(0, 1, 2, 3, 0, 1, 2, 3)
 
-  private def losing(from: SharedTable, to: SharedTable): Seq[Int] = Migration.losing(from, to)
+  private def losing(from: PlacementTable, to: PlacementTable): Seq[Int] =
+    Migration.losing(from, to)
 
   test("the same table takes nothing from anybody") {
     assert(losing(table(plain, 7L -> 1), table(plain, 7L -> 1)).isEmpty)
@@ -34,14 +35,14 @@ class MigrationSuite extends AnyFunSuite {
   }
 
   test("tables of different grain are compared host by host") {
-    val coarse = SharedTable(RoutingTable.plain(4, 1))
+    val coarse = PlacementTable(RoutingTable.plain(4, 1))
     assert(losing(coarse, table(plain)).isEmpty)
     assert(losing(table(plain), coarse).isEmpty)
     assert(losing(coarse, table(Seq(0, 1, 2, 3, 0, 1, 2, 0))) == Seq(3))
   }
 
   test("tables whose grains do not divide take from everybody") {
-    val three = SharedTable(RoutingTable(Array.tabulate(12)(_ % 4), 4, Nil))
+    val three = PlacementTable(RoutingTable(Array.tabulate(12)(_ % 4), 4, Nil))
     assert(losing(table(plain), three) == Seq(0, 1, 2, 3))
   }
 }

@@ -4,6 +4,7 @@ package org.apache.spark.sql.evenkeel.state.migrate
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan}
 import org.apache.spark.sql.functions.expr
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streaming.OutputMode.Update
 import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvider}
 import org.scalatest.exceptions.TestFailedException
@@ -13,8 +14,9 @@ import io.evenkeel.EvenkeelExtensions
 /** The checks of the other suites must notice when rows are routed anew and their state stays behind. */
 class NegativeControlSuite extends StreamSuite {
 
-  override protected def settings: Map[String, String] = super.settings +
-    ("spark.sql.extensions" -> s"${classOf[EvenkeelExtensions].getName},${classOf[LeaveStateBehind].getName}")
+  override protected def settings: Map[String, String] = super.settings ++ Map(
+    LeaveStateBehind.Key -> "true",
+    "spark.sql.extensions" -> s"${classOf[EvenkeelExtensions].getName},${classOf[LeaveStateBehind].getName}")
 
   private val aggregate =
     StreamCase("aggregate", Update(), (events, _) => events.groupBy("k").agg(expr("sum(v) AS s")))
@@ -37,7 +39,7 @@ class NegativeControlSuite extends StreamSuite {
   }
 }
 
-/** Takes the migration out of the plan of one batch. */
+/** Takes the migration out of the plan of one batch, where a setting asks for it. */
 final class LeaveStateBehind extends SparkSessionExtensionsProvider {
   override def apply(extensions: SparkSessionExtensions): Unit =
     extensions.injectColumnar { _ =>
@@ -49,11 +51,15 @@ final class LeaveStateBehind extends SparkSessionExtensionsProvider {
 
 object LeaveStateBehind {
   val Batch = 3L
+  val Key = "spark.evenkeel.test.leaveStateBehind"
 
   object Strip extends Rule[SparkPlan] {
-    override def apply(plan: SparkPlan): SparkPlan = plan.transform {
-      case m: StateMigrateExec if m.stores.head.info.storeVersion == Batch =>
-        m.copy(migration = None)
-    }
+    override def apply(plan: SparkPlan): SparkPlan =
+      if (SQLConf.get.getConfString(Key, "false") != "true") plan
+      else
+        plan.transform {
+          case m: StateMigrateExec if m.stores.head.info.storeVersion == Batch =>
+            m.copy(migration = None)
+        }
   }
 }

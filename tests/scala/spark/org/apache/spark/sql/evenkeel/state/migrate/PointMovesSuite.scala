@@ -28,6 +28,21 @@ class PointMovesSuite extends StreamSuite {
       assert(read == moved)
     }
 
+  for (query <- cases; backend <- Backend.two)
+    test(
+      s"${query.name}: where hosts of one partition move too, not all are read, ${backend.name}") {
+      val known = Map(RandomRouting.KnownKeys -> "0,1,2", RandomRouting.MovingHosts -> "2")
+      val ours = run(query, moving(backend, 1L to 20L) ++ known)
+      assertSame(ours, plain(query))
+      withConf(backend.settings.toSeq: _*)(assertPlaced(query, ours))
+      val (read, moved) =
+        (ours.custom(MigrationMetrics.RowsScanned), ours.custom(MigrationMetrics.RowsMoved))
+      assert(moved.sum > 0)
+      assert(read.sum > moved.sum)
+      assert(
+        read.sum < run(query, moving(backend, 1L to 20L)).custom(MigrationMetrics.RowsScanned).sum)
+    }
+
   test("a key of which only the hash is known is scanned for") {
     val query = cases.head
     val ours = run(query, moving(Backend.hdfs))

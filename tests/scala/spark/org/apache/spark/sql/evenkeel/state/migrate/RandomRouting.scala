@@ -27,15 +27,22 @@ final class RandomRouting extends DecideRouting {
       input: SparkPlan): SparkPlan = input
 
   override def decide(question: RoutingQuestion): Either[Reason, RoutingEpoch] = {
-    val at = numbers(question, AdoptAt)
+    val own = numbers(question, s"$AdoptAt.${question.operator}")
+    val at = if (own.isEmpty) numbers(question, AdoptAt) else own
     val heavy = numbers(question, Heavy)
     val rows = numbers(question, KnownKeys)
+    val moving = numbers(question, MovingHosts).map(_.toInt)
+    def moves(partition: Int) = rows.isEmpty || moving.contains(partition)
     if (at.contains(question.batch))
       Right(
         RoutingEpoch(
           question.batch,
           question.operator,
-          table(question.batch, question.partitions, heavy, rows.isEmpty),
+          table(
+            question.batch + numbers(question, Attempt).sum * 1000,
+            question.partitions,
+            heavy,
+            moves),
           heavy.zip(rows).map { case (hash, key) => HeavyKey(hash, key.toString, 0.1, row(key)) },
           "a test wants it",
           0.5))
@@ -46,6 +53,8 @@ final class RandomRouting extends DecideRouting {
 }
 
 object RandomRouting {
+
+  /** The batches; with `.<operator>` those of one operator. */
   val AdoptAt = "spark.evenkeel.test.adoptAt"
   val Heavy = "spark.evenkeel.test.heavy"
 
@@ -54,14 +63,21 @@ object RandomRouting {
   /** Integer keys, in the order of their hashes, whose columns are known; then hosts stay. */
   val KnownKeys = "spark.evenkeel.test.knownKeys"
 
+  /** Other tables for the same batch: whoever decides again for a batch that has a table is noticed. */
+  val Attempt = "spark.evenkeel.test.attempt"
+
+  /** Partitions whose hosts move although the keys' columns are known. */
+  val MovingHosts = "spark.evenkeel.test.movingHosts"
+
   private def table(
-      batch: Long,
+      seed: Long,
       partitions: Int,
       heavy: Seq[Long],
-      hostsMove: Boolean): RoutingTable = {
-    val random = new Random(batch)
+      moves: Int => Boolean): RoutingTable = {
+    val random = new Random(seed)
     val hosts = Array.tabulate(partitions * 4) { h =>
-      if (!hostsMove || random.nextBoolean()) h % partitions else random.nextInt(partitions)
+      if (!moves(h % partitions) || random.nextBoolean()) h % partitions
+      else random.nextInt(partitions)
     }
     RoutingTable(hosts, partitions, heavy.map(_ -> Array(random.nextInt(partitions))))
   }

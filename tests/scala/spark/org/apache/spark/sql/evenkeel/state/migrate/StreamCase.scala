@@ -21,7 +21,49 @@ final case class StreamCase(
     windows: Set[Int] = Set.empty,
     operators: Seq[Long] = Seq(0L),
     joinSides: Seq[String] = Nil,
-    backends: Seq[Backend] = Backend.few)
+    backends: Seq[Backend] = Backend.few,
+    totals: Totals = Totals.Unknown)
+
+/** How the outputs of all batches add up to what a batch query over all of the input gives. */
+sealed trait Totals {
+  def of(batches: Seq[Map[Row, Int]]): Option[Map[Row, Int]]
+}
+
+object Totals {
+
+  /** They do not: some state is still to come out, or semantics differ. */
+  case object Unknown extends Totals {
+    override def of(batches: Seq[Map[Row, Int]]): Option[Map[Row, Int]] = None
+  }
+
+  /** The last one is the result. */
+  case object Last extends Totals {
+    override def of(batches: Seq[Map[Row, Int]]): Option[Map[Row, Int]] = batches.lastOption
+  }
+
+  /** The last row of each key, the first so many columns. */
+  final case class LastOfKey(columns: Int) extends Totals {
+    override def of(batches: Seq[Map[Row, Int]]): Option[Map[Row, Int]] = {
+      val rows = batches.flatMap(_.keys).map(r => r.toSeq.take(columns) -> r).toMap
+      Some(rows.values.map(_ -> 1).toMap)
+    }
+  }
+
+  /** All of them together. */
+  case object All extends Totals {
+    override def of(batches: Seq[Map[Row, Int]]): Option[Map[Row, Int]] =
+      Some(batches.flatten.groupMapReduce(_._1)(_._2)(_ + _))
+  }
+}
+
+object StreamCase {
+
+  /** One of the two inputs of a query, from a table or a stream of [[Event]]s. */
+  def side(events: DataFrame, side: Int): DataFrame = events
+    .where(s"side = $side")
+    .selectExpr("k", "v", "timestamp_micros(micros) AS ts")
+    .withWatermark("ts", "10 seconds")
+}
 
 /** What a run of a query left behind: the rows of each batch, and its progress. */
 final case class Ran(

@@ -11,7 +11,7 @@ import org.apache.spark.sql.catalyst.encoders.ExpressionEncoder
 import org.apache.spark.sql.catalyst.expressions.{BindReferences, Expression, GetStructField}
 import org.apache.spark.sql.evenkeel.SparkSuite
 import org.apache.spark.sql.evenkeel.state.ledger.RoutingLedger
-import org.apache.spark.sql.evenkeel.state.plan.{DecideRouting, KipRoute, SharedTable}
+import org.apache.spark.sql.evenkeel.state.plan.{DecideRouting, KipRoute, PlacementTable}
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.streaming.{StreamingQuery, StreamingQueryProgress}
 import org.apache.spark.sql.types.StructType
@@ -31,6 +31,8 @@ abstract class StreamSuite extends SparkSuite {
 
   protected val adoptAt: Seq[Long] = Seq(2L, 3L, 5L)
 
+  protected def batches: Int = 7
+
   /** What each batch brings to either input; event time moves on by 20 seconds per batch. */
   protected val input: Seq[(Seq[Event], Seq[Event])] = {
     val random = new Random(5)
@@ -38,7 +40,7 @@ abstract class StreamSuite extends SparkSuite {
       val key = if (random.nextInt(3) == 0) random.nextInt(2) else random.nextInt(30)
       Event(side, key, random.nextInt(100), (batch * 20L + random.nextInt(30)) * 1000000L)
     }
-    Seq.tabulate(7)(b => (Seq.fill(40)(event(0, b)), Seq.fill(25)(event(1, b))))
+    Seq.tabulate(batches)(b => (Seq.fill(40)(event(0, b)), Seq.fill(25)(event(1, b))))
   }
 
   /** Two inputs that outlive the query, and the query over them. */
@@ -51,25 +53,21 @@ abstract class StreamSuite extends SparkSuite {
     val outputs: mutable.Map[Long, Map[Row, Int]] = mutable.Map.empty
     val progress: mutable.Buffer[StreamingQueryProgress] = mutable.Buffer.empty
 
-    private def events(side: Int): DataFrame = source
-      .toDF()
-      .where(s"side = $side")
-      .selectExpr("k", "v", "timestamp_micros(micros) AS ts")
-      .withWatermark("ts", "10 seconds")
-
     def start(more: Map[String, String] = Map.empty): StreamingQuery =
       withConf((test.settings ++ settings ++ more).toSeq: _*) {
-        test
-          .build(events(0), events(1))
-          .writeStream
-          .outputMode(test.mode)
-          .option("checkpointLocation", checkpoint)
-          .foreachBatch { (batch: Dataset[Row], id: Long) =>
-            outputs(id) = multiset(batch.collect().toSeq)
-            seen(id)
-          }
-          .start()
+        begin(test.build(StreamCase.side(source.toDF(), 0), StreamCase.side(source.toDF(), 1)))
       }
+
+    protected def begin(query: DataFrame): StreamingQuery = query.writeStream
+      .outputMode(test.mode)
+      .option("checkpointLocation", checkpoint)
+      .foreachBatch(take _)
+      .start()
+
+    protected def take(batch: Dataset[Row], id: Long): Unit = {
+      outputs(id) = multiset(batch.collect().toSeq)
+      seen(id)
+    }
 
     /** Called at the end of each batch, before it is in the commit log. */
     def seen(batch: Long): Unit = ()
@@ -139,19 +137,58 @@ abstract class StreamSuite extends SparkSuite {
     }
   }
 
+  /** Whether everything is to be run, as in `make soak`. */
+  protected lazy val isAll: Boolean = sys.env.get("EVENKEEL_MATRIX").contains("all")
+
+  /**
+   * One test per query with one backend, in turn, so that every query and every backend is run;
+   * with EVENKEEL_MATRIX=all, as in `make soak`, every query with every backend.
+   */
+  protected def testMoves(cases: Seq[StreamCase])(same: (Ran, Ran) => Unit): Unit =
+    for {
+      (query, i) <- cases.zipWithIndex
+      backend <-
+        if (isAll) query.backends
+        else Seq(query.backends(i % query.backends.size))
+    } test(s"${query.name}: state moves three times and no batch differs, ${backend.name}") {
+      val theirs = plain(query)
+      assert(theirs.outputs.values.exists(_.nonEmpty))
+      val ours = run(query, moving(backend), restarts = Set(4))
+      assert(
+        ours.custom(MigrationMetrics.RowsMoved).count(_ > 0) >= 3,
+        "too few batches moved state")
+      same(ours, theirs)
+      assertTotals(query, ours)
+      withConf(backend.settings.toSeq: _*)(assertPlaced(query, ours))
+    }
+
+  /** All input at once, as a batch query takes it. */
+  private def recomputed(query: StreamCase): Map[Row, Int] = {
+    implicit val encoder: ExpressionEncoder[Event] = ExpressionEncoder[Event]()
+    val all = spark.createDataset(input.flatMap { case (left, right) => left ++ right }).toDF()
+    multiset(query.build(StreamCase.side(all, 0), StreamCase.side(all, 1)).collect().toSeq)
+  }
+
+  private def assertTotals(query: StreamCase, ours: Ran): Unit = {
+    val batches = ours.outputs.toSeq.sortBy(_._1).map(_._2)
+    query.totals.of(batches).foreach(total => assert(total == recomputed(query), "in total"))
+  }
+
   /** Where state lies: for every operator and side the partition and the key of each row. */
-  protected def assertPlaced(test: StreamCase, ran: Ran): Unit = {
-    val last = ran.progress.map(_.batchId).max
+  protected def assertPlaced(test: StreamCase, ran: Ran): Unit =
+    assertPlaced(test, ran.checkpoint, ran.progress.map(_.batchId).max)
+
+  protected def assertPlaced(test: StreamCase, checkpoint: String, last: Long): Unit =
     test.operators.foreach { operator =>
       val ledger =
-        new RoutingLedger(new Path(ran.checkpoint), operator, spark.sessionState.newHadoopConf())
+        new RoutingLedger(new Path(checkpoint), operator, spark.sessionState.newHadoopConf())
       val table =
         ledger.inForce(last + 1).fold(RoutingTable.plain(partitions, 1))(_.table)
       val sides = if (test.joinSides.isEmpty) Seq(None) else test.joinSides.map(Some(_))
       sides.foreach { side =>
         val reader = spark.read.format("statestore").option("operatorId", operator)
-        val state = side.fold(reader)(reader.option("joinSide", _)).load(ran.checkpoint)
-        val found = placed(test, state, SharedTable(table))
+        val state = side.fold(reader)(reader.option("joinSide", _)).load(checkpoint)
+        val found = placed(test, state, PlacementTable(table))
         found.foreach { case (key, at, expected) =>
           assert(at == expected, s"$key of operator $operator, side $side")
         }
@@ -160,12 +197,11 @@ abstract class StreamSuite extends SparkSuite {
         }
       }
     }
-  }
 
   private def placed(
       test: StreamCase,
       state: DataFrame,
-      table: SharedTable): Seq[(String, Int, Int)] = {
+      table: PlacementTable): Seq[(String, Int, Int)] = {
     val execution =
       state.asInstanceOf[org.apache.spark.sql.classic.Dataset[Row]].queryExecution
     val output = execution.analyzed.output

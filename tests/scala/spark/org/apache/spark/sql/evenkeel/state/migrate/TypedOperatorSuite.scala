@@ -34,20 +34,13 @@ class TypedOperatorSuite extends StreamSuite {
         typed(events)
           .groupByKey(_.k)
           .mapGroupsWithState(GroupStateTimeout.NoTimeout)(total _)
-          .toDF()))
+          .toDF(),
+      totals = Totals.LastOfKey(1)))
 
-  for (query <- cases; backend <- query.backends)
-    test(s"${query.name}: state moves three times and no batch differs, ${backend.name}") {
-      val theirs = plain(query)
-      assert(theirs.outputs.values.exists(_.nonEmpty))
-      val ours = run(query, moving(backend), restarts = Set(4))
-      assert(
-        ours.custom(MigrationMetrics.RowsMoved).count(_ > 0) >= 3,
-        "too few batches moved state")
-      val data = theirs.outputs.keySet.filter(theirs.outputs(_).nonEmpty)
-      data.foreach(b => assert(ours.outputs.get(b).contains(theirs.outputs(b)), s"in batch $b"))
-      withConf(backend.settings.toSeq: _*)(assertPlaced(query, ours))
-    }
+  testMoves(cases) { (ours, theirs) =>
+    val data = theirs.outputs.keySet.filter(theirs.outputs(_).nonEmpty)
+    data.foreach(b => assert(ours.outputs.get(b).contains(theirs.outputs(b)), s"in batch $b"))
+  }
 }
 
 object TypedOperatorSuite {
@@ -59,6 +52,13 @@ object TypedOperatorSuite {
     visits.foldLeft(state.getOption.getOrElse(Sum(0, 0)))((t, v) => Sum(t.n + 1, t.s + v.v))
 
   def summed(k: Int, visits: Iterator[Visit], state: GroupState[Sum]): Iterator[Result] =
+    waiting(k, visits, state, _.setTimeoutTimestamp(state.getCurrentWatermarkMs() + 15000))
+
+  private[migrate] def waiting(
+      k: Int,
+      visits: Iterator[Visit],
+      state: GroupState[Sum],
+      wait: GroupState[Sum] => Unit): Iterator[Result] =
     if (state.hasTimedOut) {
       val last = state.get
       state.remove()
@@ -66,7 +66,7 @@ object TypedOperatorSuite {
     } else {
       val sum = added(visits, state)
       state.update(sum)
-      state.setTimeoutTimestamp(state.getCurrentWatermarkMs() + 15000)
+      wait(state)
       Iterator(Result(k, sum.n, sum.s, timedOut = false))
     }
 

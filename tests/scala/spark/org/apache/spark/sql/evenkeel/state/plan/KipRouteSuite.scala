@@ -29,7 +29,7 @@ class KipRouteSuite extends SparkSuite {
     val output = execution.analyzed.output
     val bound =
       keys.map(k => BindReferences.bindReference(output.find(_.name == k).get: Expression, output))
-    val route = KipRoute.of(bound, windows, SharedTable(table))
+    val route = KipRoute.of(bound, windows, PlacementTable(table))
     val compiled = UnsafeProjection.create(Seq(route))
     val hash = UnsafeProjection.create(Seq(HashPartitioning(bound, n).partitionIdExpression))
     execution.toRdd.map(_.copy()).collect().toSeq.map { row =>

@@ -1,31 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.apache.spark.sql.evenkeel.state.migrate
+package org.apache.spark.sql.evenkeel.state.crash
 
+import org.apache.spark.sql.evenkeel.state.migrate.{
+  Backend,
+  FailureCases,
+  Ran,
+  StreamCase,
+  StreamSuite
+}
 import org.apache.spark.sql.evenkeel.state.steps.{MigrationSteps, Step}
-import org.apache.spark.sql.functions.expr
-import org.apache.spark.sql.streaming.OutputMode.{Append, Update}
 import org.apache.spark.sql.streaming.StreamingQueryException
 
 /** A query that fails at some step of a migration and is started again goes on as if nothing had been. */
-class CrashSuite extends StreamSuite {
+class CrashSuite extends StreamSuite with FailureCases {
 
   override protected def settings: Map[String, String] =
     super.settings + (MigrationSteps.ObserverKey -> classOf[CrashAt].getName)
-
-  private val aggregate = StreamCase(
-    "aggregate",
-    Update(),
-    (events, _) => events.groupBy("k").agg(expr("sum(v) AS s"), expr("count(*) AS n")))
-
-  private val join = StreamCase(
-    "join",
-    Append(),
-    (left, right) =>
-      left.join(
-        right.toDF("k2", "v2", "ts2"),
-        expr("k = k2 AND ts2 BETWEEN ts AND ts + INTERVAL 5 seconds"),
-        "left_outer"),
-    joinSides = Seq("left", "right"))
 
   /** Every batch from the third on adopts a table, so that the crash meets a migration for sure. */
   private val crashBefore = 3
@@ -41,7 +31,7 @@ class CrashSuite extends StreamSuite {
     var running = stream.start()
     try {
       input.zipWithIndex.foreach { case (rows, i) =>
-        if (i == crashBefore) CrashAt.load(step, partition, times)
+        if (i == crashBefore) CrashAt.load(Seq.fill(times)(CrashPoint(step.name, 0, partition)))
         stream.add(rows)
         var isDone = false
         while (!isDone)

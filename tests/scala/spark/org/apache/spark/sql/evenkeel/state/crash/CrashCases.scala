@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.apache.spark.sql.evenkeel.state.crash
+
+import org.apache.spark.sql.evenkeel.state.migrate.TypedOperatorSuite._
+import org.apache.spark.sql.evenkeel.state.migrate.{Backend, StreamCase}
+import org.apache.spark.sql.functions.expr
+import org.apache.spark.sql.streaming.GroupStateTimeout
+import org.apache.spark.sql.streaming.OutputMode.{Append, Update}
+import org.apache.spark.sql.{Encoder, Encoders}
+
+/**
+ * A query that is crashed.
+ *
+ * @param hasTotals whether the same query over a table tells what all batches together must have given: each row
+ *                  once, or in update mode the last row of each key
+ */
+final case class CrashCase(query: StreamCase, hasTotals: Boolean = true)
+
+object CrashCases {
+  private implicit val visits: Encoder[Visit] = Encoders.product[Visit]
+  private implicit val sums: Encoder[Sum] = Encoders.product[Sum]
+  private implicit val results: Encoder[Result] = Encoders.product[Result]
+  private implicit val ints: Encoder[Int] = Encoders.scalaInt
+
+  val aggregate: CrashCase = CrashCase(
+    StreamCase(
+      "aggregate",
+      Update(),
+      (events, _) => events.groupBy("k").agg(expr("sum(v) AS s"), expr("count(*) AS n")),
+      backends = Backend.all))
+
+  val join: CrashCase = CrashCase(
+    StreamCase(
+      "join",
+      Append(),
+      (left, right) =>
+        left.join(
+          right.toDF("k2", "v2", "ts2"),
+          expr("k = k2 AND ts2 BETWEEN ts AND ts + INTERVAL 30 seconds")),
+      joinSides = Seq("left", "right"),
+      backends = Backend.all))
+
+  val groups: CrashCase = CrashCase(
+    StreamCase(
+      "groups",
+      Update(),
+      (events, _) =>
+        events
+          .as[Visit]
+          .groupByKey(_.k)
+          .mapGroupsWithState(GroupStateTimeout.NoTimeout)(total _)
+          .toDF(),
+      backends = Backend.all))
+
+  val timeouts: CrashCase = CrashCase(
+    StreamCase(
+      "timeouts",
+      Append(),
+      (events, _) =>
+        events
+          .as[Visit]
+          .groupByKey(_.k)
+          .flatMapGroupsWithState(Append(), GroupStateTimeout.EventTimeTimeout)(summed _)
+          .toDF(),
+      backends = Backend.all),
+    hasTotals = false)
+
+  /** Two operators that share a table, of which each has a file of its own. */
+  val two: CrashCase = CrashCase(
+    StreamCase(
+      "two",
+      Update(),
+      (events, _) => events.dropDuplicates("k").groupBy("k").agg(expr("count(*) AS n")),
+      operators = Seq(0L, 1L),
+      backends = Backend.all))
+
+  val all: Seq[CrashCase] = Seq(aggregate, join, groups, timeouts, two)
+
+  def named(name: String): CrashCase = all.find(_.query.name == name).get
+}

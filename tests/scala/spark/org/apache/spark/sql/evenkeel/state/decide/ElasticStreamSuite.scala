@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.apache.spark.sql.evenkeel.state.decide
+
+import scala.util.Random
+
+import org.apache.spark.sql.evenkeel.config.StreamingConf
+import org.apache.spark.sql.evenkeel.state.migrate.{
+  Backend,
+  ClockedStreamSuite,
+  Event,
+  Ran,
+  StreamCase
+}
+import org.apache.spark.sql.evenkeel.state.plan.DecideRouting
+import org.apache.spark.sql.functions.expr
+import org.apache.spark.sql.streaming.OutputMode.Update
+
+/** A stream that uses fewer of its partitions while it is idle, and all of them when it is busy. */
+class ElasticStreamSuite extends ClockedStreamSuite {
+  override protected val partitions = 4
+
+  private val query = StreamCase(
+    "counts",
+    Update(),
+    (events, _) => events.groupBy("k").agg(expr("sum(v) AS s"), expr("count(*) AS n")))
+
+  private val (idle, busy) = (10, 12)
+  private val least = 2
+
+  private val rows: Seq[(Seq[Event], Seq[Event])] = {
+    val random = new Random(11)
+    Seq.tabulate(idle + busy) { b =>
+      (Seq.fill(60)(Event(0, random.nextInt(200), random.nextInt(100), b * 1000000L)), Nil)
+    }
+  }
+
+  /** Batches take a tenth of the interval at first, later half as much again as there is. */
+  private def elastic(settings: Map[String, String]): Ran = {
+    val stream = new ClockedStream(query, settings) {
+      override def seen(batch: Long): Unit =
+        clock.advance(if (batch < idle) intervalMs / 10 else intervalMs * 3 / 2)
+    }
+    ticked(stream, rows)
+  }
+
+  private def inUse(ran: Ran, batch: Long): Int = spark.read
+    .format("statestore")
+    .option("batchId", batch)
+    .load(ran.checkpoint)
+    .select("partition_id")
+    .distinct()
+    .count()
+    .toInt
+
+  for (backend <- Backend.two.tail)
+    test(s"an idle stream gives partitions up and takes them again, ${backend.name}") {
+      withConf(backend.settings.toSeq: _*) {
+        val theirs = elastic(backend.settings + (providerKey -> backend.plain))
+        val ours = elastic(
+          backend.settings ++ Map(
+            providerKey -> backend.ours,
+            DecideRouting.DeciderKey -> "",
+            StreamingConf.Elasticity.key -> "true",
+            StreamingConf.ElasticityBatches.key -> "2",
+            StreamingConf.ElasticityMinPartitions.key -> least.toString,
+            StreamingConf.MaxMovedShare.key -> "1",
+            StreamingConf.MinIntervalBatches.key -> "1"))
+        assertSame(ours, theirs)
+        assertPlaced(query, ours)
+        val used = rows.indices.map(b => inUse(ours, b.toLong))
+        info(used.mkString(" "))
+        assert(used.head == partitions)
+        assert(used(idle) == least)
+        assert(used.last == partitions)
+      }
+    }
+}
