@@ -24,6 +24,7 @@ from typing import Any
 
 TASKS = 16
 CORES = 2
+PASSES = 160
 STATE = "n long, total double, squares double"
 OUTPUT = "mean double, deviation double"
 
@@ -45,11 +46,11 @@ OURS = ("aggregate", "arrow")
 
 
 def costly(v: Any) -> Any:
-    """The per-row step: some twenty passes of arithmetic, as a feature or a model would do."""
+    """The per-row step: some hundred passes of arithmetic, as a feature or a model would do."""
     import numpy as np
 
     x = np.asarray(v)
-    for _ in range(8):
+    for _ in range(PASSES):
         x = np.sin(x) * np.cos(x * 0.5) + np.sqrt(np.abs(x) + 1.0)
     return x
 
@@ -170,6 +171,7 @@ def measure(name: str, data: str, rows: int, keys: int) -> dict[str, float]:
         builder = SparkSession.builder.master(f"local[{CORES}]").appName(name)
         settings = {
             "spark.ui.enabled": "false",
+            "spark.ui.showConsoleProgress": "false",
             "spark.eventLog.enabled": "true",
             "spark.eventLog.dir": f"file://{folder}",
             "spark.eventLog.compress": "false",
@@ -207,12 +209,12 @@ def measure(name: str, data: str, rows: int, keys: int) -> dict[str, float]:
 
 
 def _rows(spark: Any, data: str, rows: int, keys: int) -> Any:
-    """Half the rows of one key, or all keys alike; two further columns ride along."""
+    """Half the rows of one key, or all keys alike; a text and a number ride along."""
     hot = "id % 2 = 0" if data == "hot" else "false"
     return spark.range(0, rows, 1, TASKS).selectExpr(
         f"if({hot}, 0, 1 + pmod(xxhash64(id), {keys})) k",
         "pmod(xxhash64(id, 1), 100000) / 1000d v",
-        "pmod(xxhash64(id, 2), 1000) / 7d w",
+        "concat('/articles/', pmod(xxhash64(id, 2), 100000), '/comments') AS page",
         "id",
     )
 
@@ -272,7 +274,8 @@ def page(results: Results, rows: int, keys: int, note: str = "") -> str:
         "",
         "Written by `make bench-aggregator`; do not edit.",
         "",
-        f"{rows:,} rows, {keys:,} keys, a costly step per row in numpy, {TASKS} tasks in every "
+        f"{rows:,} rows of a key, a number, an id and a short text, {keys:,} keys, a costly step "
+        f"per row in numpy ({PASSES} times sine, cosine and root), {TASKS} tasks in every "
         f"arm, local[{CORES}], medians of the runs, arms in turn and every run in a process of "
         "its own. In brackets: the share of `applyInPandas` with frames. A goal that is missed "
         "is **bold**.",

@@ -109,7 +109,7 @@ def compare(
 
 
 def table(
-    results: list[tuple[Case, dict[str, tuple[float, float]]]], rounds: int, tasks: int
+    results: list[tuple[Case, dict[str, tuple[float, float]]]], rounds: int, tasks: int, note: str
 ) -> str:
     """The page of figures."""
     lines = [
@@ -121,6 +121,7 @@ def table(
         f"to a sink that drops the rows, `local[2]`, {tasks} map tasks. Arms take turns in one "
         f"session; medians of {rounds}. *By hand* is the two-step query: by minute first, then the "
         "windows of the minutes, with an exchange for each.",
+        *(["", note] if note else []),
         "",
         "| case | rows | arm | wall, s | x plain | CPU, s | x plain |",
         "|---|---|---|---|---|---|---|",
@@ -147,7 +148,10 @@ def main() -> None:
     )
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--tasks", type=int, default=4)
-    parser.add_argument("--cases", default="", help="only cases whose name contains this")
+    parser.add_argument(
+        "--cases", default="", help="only cases whose name contains one of these, split by ;"
+    )
+    parser.add_argument("--note", default="", help="a line on the page about these runs")
     parser.add_argument("--out", type=Path, default=Path("docs/benchmarks/panes.md"))
     options = parser.parse_args()
     spark = evenkeel.session(
@@ -168,10 +172,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         results = []
         for case in cases(options.rows, options.scattered_rows):
-            if options.cases in case.name:
+            if any(part in case.name for part in options.cases.split(";")):
                 path = make(spark, case, Path(folder), options.tasks)
                 results.append((case, compare(spark, case, path, options.rounds)))
-        options.out.write_text(table(results, options.rounds, options.tasks))
+        options.out.write_text(table(results, options.rounds, options.tasks, options.note))
     spark.stop()
 
 

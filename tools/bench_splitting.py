@@ -143,7 +143,7 @@ CASES = [
     ),
     Case(
         "idle",
-        "nothing to gain: count and sum, 20 M rows, 1,000 keys, which map tasks combine to nothing",
+        "nothing to gain: count and sum, 60 M rows, 1,000 keys, which map tasks combine to nothing",
         {"uniform": zipf(0, 1_000), "Zipf 1.5": zipf(1.5, 1_000)},
         {
             "plain": CHEAP,
@@ -161,7 +161,7 @@ ROWS = {
     "clustered": 3_000_000,
     "buffers": 3_000_000,
     "join": 3_000_000,
-    "idle": 20_000_000,
+    "idle": 60_000_000,
 }
 
 

@@ -12,7 +12,14 @@ from rich.table import Table
 
 from evenkeel import demo as flights
 from evenkeel import doctor as checks
-from evenkeel import errors, installation, router_demo, simulator, stream_commands
+from evenkeel import (
+    errors,
+    installation,
+    router_demo,
+    simulator,
+    stream_commands,
+    stream_demo,
+)
 
 app = typer.Typer(
     help="Skew-proof keyed work for Apache Spark.",
@@ -51,6 +58,14 @@ def demo_routers(
 ) -> None:
     """Simulate all routers on a skewed word stream: a table and a plot."""
     router_demo.run(screen, out=out, targets=targets, rows=rows)
+
+
+@app.command()
+def demo_stream(
+    seconds: Annotated[float, typer.Option(min=0, help="How long the streams run.")] = 75.0,
+) -> None:
+    """Run a stream whose hot keys change, plain and with state that moves: live bars, a table."""
+    stream_demo.run(screen, seconds=seconds)
 
 
 @app.command()

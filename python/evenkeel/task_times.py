@@ -8,16 +8,22 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pyspark import SparkContext
     from pyspark.sql import DataFrame
 
 
 @dataclass(frozen=True)
 class Stage:
-    """The tasks of one stage: seconds each ran, and rows each read from an exchange."""
+    """The tasks of one stage: seconds, rows read from an exchange, CPU seconds of each."""
 
     seconds: list[float]
     rows: list[int]
-    cpu: float
+    cpus: list[float]
+
+    @property
+    def cpu(self) -> float:
+        """CPU seconds of all tasks."""
+        return sum(self.cpus)
 
     @property
     def longest(self) -> float:
@@ -62,31 +68,39 @@ class Execution:
 def execute(df: DataFrame) -> Execution:
     """Runs a query into nowhere and collects what its tasks cost."""
     context = df.sparkSession.sparkContext
-    store: Any = context._jsc.sc().statusStore()
     group = f"evenkeel-{time.monotonic_ns()}"
     context.setJobGroup(group, "evenkeel")
     start = time.perf_counter()
     df.write.format("noop").mode("overwrite").save()
     wall = time.perf_counter() - start
-    context._jsc.sc().listenerBus().waitUntilEmpty()
+    return Execution(wall, stages_of(context, group, set()))
+
+
+def stages_of(context: SparkContext, group: str, seen: set[int]) -> list[Stage]:
+    """The stages that ran in a job group, but for the jobs in `seen`, to which theirs are added."""
+    scala: Any = context._jsc.sc()
+    scala.listenerBus().waitUntilEmpty()
     tracker = context.statusTracker()
-    jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(group)]
+    fresh = [job for job in tracker.getJobIdsForGroup(group) if job not in seen]
+    seen.update(fresh)
+    jobs = [tracker.getJobInfo(job) for job in fresh]
     ids = sorted({stage for job in jobs if job is not None for stage in job.stageIds})
     stages = []
     for stage in ids:
         info = tracker.getStageInfo(stage)
         if info is not None and info.numCompletedTasks > 0:
-            stages.append(_stage(store, stage))
-    return Execution(wall, stages)
+            stages.append(_stage(scala.statusStore(), stage))
+    return stages
 
 
 def _stage(store: Any, stage: int) -> Stage:
     data = store.lastStageAttempt(stage)
     tasks = store.taskList(stage, data.attemptId(), 100_000)
-    done = [tasks.apply(i).taskMetrics() for i in range(tasks.size())]
-    metrics = [task.get() for task in done if task.isDefined()]
+    listed = [tasks.apply(i) for i in range(tasks.size())]
+    done = sorted((t for t in listed if t.taskMetrics().isDefined()), key=lambda t: t.index())
+    metrics = [task.taskMetrics().get() for task in done]
     return Stage(
         [m.executorRunTime() / 1000 for m in metrics],
         [m.shuffleReadMetrics().recordsRead() for m in metrics],
-        data.executorCpuTime() / 1e9,
+        [m.executorCpuTime() / 1e9 for m in metrics],
     )

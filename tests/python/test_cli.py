@@ -147,6 +147,18 @@ def test_the_router_demo_writes_table_plot_and_words(tmp_path: Path) -> None:
     assert (tmp_path / "words.txt.gz").exists()
 
 
+def test_the_stream_demo_without_a_terminal_writes_lines_and_ends_with_a_table() -> None:
+    done = evenkeel_command("demo-stream", "--seconds", "1")
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    batches = [line for line in lines if line.startswith("batch ") and "x fair" in line]
+    assert len(batches) >= 3
+    assert all("plain: fullest" in line and "Evenkeel: fullest" in line for line in batches)
+    assert any("state moves" in line for line in lines)
+    assert "longest / mean task" in done.stdout
+    assert "\x1b" not in done.stdout
+
+
 def test_the_demo_shows_hot_keys_and_both_plans_on_real_flights(tmp_path: Path) -> None:
     done = evenkeel_command("demo", "--out", str(tmp_path), "--copies", "1")
     assert done.returncode == 0, done.stderr

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import warnings
 from pathlib import Path
 
@@ -170,3 +171,70 @@ assert (row.batch, row.plain, row.moved_rows, row.partitions) == (3, True, 250, 
     told = json.loads(evenkeel_command("routing", str(tmp_path), "--json").stdout)
     assert told["operator"] == 0
     assert told["moved_share"] == 0.25
+
+
+MOVING = """
+import sys, evenkeel
+from pyspark.sql import SparkSession
+from evenkeel.installation import jar
+
+folder, how = sys.argv[1], sys.argv[2]
+conf = {
+    "spark.ui.enabled": False, "spark.sql.shuffle.partitions": 4, "spark.log.level": "OFF",
+    "spark.evenkeel.streaming.minSampledRows": 1000,
+    "spark.evenkeel.streaming.minIntervalBatches": 1,
+}
+if how == "ours":
+    spark = evenkeel.session(app="stream", master="local[2]", streaming=True, conf=conf)
+    heavy = spark.range(1000).where("pmod(hash(id), 4) = 2").limit(4).selectExpr("collect_list(id)")
+    heavy = heavy.collect()[0][0]
+    key = f"IF(id % 2 = 0, array({', '.join(map(str, heavy))})[id % 4], 1000 + id)"
+    for part in range(4):
+        spark.range(3000).selectExpr(f"CAST({key} AS LONG) AS k").coalesce(1).write.mode(
+            "append").parquet(f"{folder}/in")
+else:
+    # Plain Spark, at most with the jar beside it.
+    builder = SparkSession.builder.master("local[2]").config(map=conf)
+    if how == "jar":
+        builder.config("spark.jars", str(jar()))
+    spark = builder.getOrCreate()
+    spark.range(10).selectExpr("id AS k").write.mode("append").parquet(f"{folder}/in")
+query = (
+    spark.readStream.schema("k LONG").option("maxFilesPerTrigger", 1).parquet(f"{folder}/in")
+    .groupBy("k").count().writeStream.outputMode("complete").format("memory").queryName("counts")
+    .option("checkpointLocation", f"{folder}/checkpoint").trigger(availableNow=True).start()
+)
+query.awaitTermination()
+if how == "ours":
+    epochs = evenkeel.routing(spark, f"{folder}/checkpoint").collect()
+    assert epochs and not epochs[-1].plain and epochs[0].moved_rows > 0, epochs
+    figures = [p.stateOperators[0].customMetrics for p in query.recentProgress]
+    assert max(int(f["evenkeelStateRowsMoved"]) for f in figures) > 0, figures
+    reasons = [p.observedMetrics["evenkeel.0"] for p in query.recentProgress]
+    assert {"plain", "adopted"} <= {r["outcome"] for r in reasons}, reasons
+"""
+
+
+def test_a_stream_that_has_moved_stops_without_the_jar_and_goes_on_with_it_alone(
+    tmp_path: Path,
+) -> None:
+    def run(how: str) -> subprocess.CompletedProcess[str]:
+        return run_python(
+            f"import sys; sys.argv = {['x', str(tmp_path), how]!r}\n{MOVING}", tmp_path
+        )
+
+    done = run("ours")
+    assert done.returncode == 0, done.stderr
+    state = sorted(str(p) for p in (tmp_path / "checkpoint" / "state").rglob("*.delta"))
+
+    without_jar = run("nothing")
+    assert without_jar.returncode != 0
+    # The text of a ClassNotFoundException is the name of the class.
+    reason = without_jar.stderr.split("terminated with exception: ")[-1].split(" SQLSTATE")[0]
+    assert reason == PROVIDERS[SPARK_DEFAULT], reason
+
+    assert state == sorted(str(p) for p in (tmp_path / "checkpoint" / "state").rglob("*.delta"))
+
+    # The jar's service file brings the extension along.
+    with_jar = run("jar")
+    assert with_jar.returncode == 0, with_jar.stderr
