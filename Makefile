@@ -10,8 +10,8 @@ JAR_SOURCES := build.sbt pyproject.toml project/build.properties project/plugins
   $(shell find scala/core/src scala/spark/src scala/bench/src)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo demo-routers test test-scala test-python lint lint-python fmt bench \
-  bench-all bench-splitting bench-aggregator bench-panes bench-table soak paper build wheel docs clean distclean
+.PHONY: help setup demo demo-routers demo-stream test test-scala test-python lint lint-python fmt bench \
+  bench-all bench-splitting bench-aggregator bench-panes bench-table bench-stream soak paper build wheel docs clean distclean
 .DELETE_ON_ERROR:
 
 help: ## List these targets
@@ -27,6 +27,9 @@ demo: build ## Real flights, plain Spark and Evenkeel side by side: tables and o
 
 demo-routers: build ## Simulate all routers on a skewed word stream: a table and out/routers.png
 	@$(PY) -m evenkeel demo-routers
+
+demo-stream: build ## A stream whose hot keys change: live bars per state partition (about 90 s)
+	@$(PY) -m evenkeel demo-stream
 
 test: lint-python ## Linters, Scala tests, jars, Python tests
 	$(SBT) lint test stageJars
@@ -56,10 +59,14 @@ bench: setup ## Run the JMH benchmarks and write docs/benchmarks/core.md (about 
 	$(SBT) "bench/Jmh/run -prof gc -rf json -rff $(CURDIR)/out/jmh.json $(JMH)"
 	$(PY) tools/bench_table.py out/jmh.json docs/benchmarks/core.md
 
-soak: setup ## Thousands of random queries, routed and plain (hours; EVENKEEL_SEED, EVENKEEL_QUERIES)
+soak: setup ## Random queries, halted streams, a long stream (hours; EVENKEEL_SEED, _QUERIES, _CRASHES, _BATCHES)
 	EVENKEEL_QUERIES=$${EVENKEEL_QUERIES:-2000} $(SBT) "spark/testOnly *DifferentialSuite"
+	EVENKEEL_MATRIX=all $(SBT) "spark/testOnly *OperatorMatrixSuite *TypedOperatorSuite"
+	EVENKEEL_MATRIX=all $(SBT) "spark/testOnly *.HaltSuite *SinkSuite *CommandCrashSuite"
+	EVENKEEL_CRASHES=$${EVENKEEL_CRASHES:-200} $(SBT) "spark/testOnly *RandomHaltSuite"
+	EVENKEEL_BATCHES=$${EVENKEEL_BATCHES:-500} $(SBT) "spark/testOnly *LongRunSuite"
 
-bench-all: bench bench-splitting bench-aggregator bench-panes bench-table ## All benchmarks, one after the other (hours)
+bench-all: bench bench-splitting bench-aggregator bench-panes bench-table bench-stream ## All benchmarks, one after the other (hours)
 
 bench-splitting: build ## Measure key splitting and write docs/benchmarks/splitting.md (30 minutes)
 	$(PY) tools/bench_splitting.py docs/benchmarks/splitting.md $(BENCH)
@@ -73,6 +80,9 @@ bench-panes: build ## Sliding windows against plain Spark, into docs/benchmarks/
 
 bench-table: build ## Compare routing by table and online in Spark: docs/benchmarks/table-online.md
 	$(PY) tools/bench_table_online.py docs/benchmarks/table-online.md
+
+bench-stream: build ## Streams whose state moves beside plain Spark: docs/benchmarks/streaming.md (an hour)
+	$(PY) tools/bench_stream.py docs/benchmarks/streaming.md $(BENCH)
 
 paper: build ## Regenerate the papers' tables and plots in docs/paper
 	$(PY) tools/paper.py
