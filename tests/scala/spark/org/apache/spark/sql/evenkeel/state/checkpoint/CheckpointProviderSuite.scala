@@ -5,6 +5,7 @@ import java.nio.file.{Files, Path, StandardCopyOption}
 
 import scala.jdk.CollectionConverters._
 
+import org.apache.commons.io.FileUtils
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{Path => HadoopPath}
 import org.apache.spark.sql.evenkeel.state.ledger.{RoutingEpoch, RoutingLedger}
@@ -184,11 +185,22 @@ class CheckpointProviderSuite extends SparkSuite {
     // An epoch of a batch that has not run does not count.
     ledger.write(RoutingEpoch(1, 0, plain, Nil, "released", 1))
     refused(there, "EVENKEEL_CHECKPOINT_NOT_RELEASED")(provider(there).release())
-    Seq("0", "1", "latest").foreach(f => Files.delete(there.resolve(s"evenkeel/routing/0/$f")))
-    Files.list(there.resolve("evenkeel/routing/0")).iterator.asScala.foreach(Files.delete)
+    ledger.clear()
     ledger.write(RoutingEpoch(0, 0, plain, Nil, "released", 1))
     assert(provider(there).release().changed)
     assert(!Files.exists(there.resolve("evenkeel/routing")))
+    assert(!Files.exists(there.resolve("state/0/_evenkeel_latest")))
+  }
+
+  test("a checkpoint that has lost its routing log is neither released nor adopted") {
+    val there = folder()
+    new Counted(hdfs, there).run(1)
+    val turned = RoutingTable.plain(4, 2).withHosts(Array.fill(8)(3))
+    new RoutingLedger(new HadoopPath(there.toUri), 0, new Configuration())
+      .write(RoutingEpoch(0, 0, turned, Nil, "turned", 1))
+    FileUtils.deleteDirectory(there.resolve("evenkeel").toFile)
+    refused(there, "EVENKEEL_ROUTING_LOG_INCOMPLETE")(provider(there).adopt())
+    refused(there, "EVENKEEL_ROUTING_LOG_INCOMPLETE")(provider(there).release())
   }
 
   test("a checkpoint that names Spark's provider but has a table in force is not adopted") {

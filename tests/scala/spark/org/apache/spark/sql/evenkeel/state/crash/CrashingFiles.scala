@@ -54,10 +54,9 @@ object CrashingFiles {
 
   private def kind(path: Path): String = {
     val parts = path.toUri.getPath.split('/').toSeq
-    if (parts.contains("routing"))
-      if (path.getName == "latest") "latest"
-      else if (path.getName.endsWith(".moved")) "moved"
-      else "routing"
+    if (path.getName == "_evenkeel_latest") "latest"
+    else if (parts.contains("routing"))
+      if (path.getName.endsWith(".moved")) "moved" else "routing"
     else Seq("backup", "offsets", "commits", "state").find(parts.contains).getOrElse("other")
   }
 

@@ -31,6 +31,7 @@ class HaltSuite extends HaltedStreams {
       "routing.before",
       "routing.after",
       "latest.replacing",
+      "latest.after",
       "state.before",
       "state.after",
       "commits.during"))

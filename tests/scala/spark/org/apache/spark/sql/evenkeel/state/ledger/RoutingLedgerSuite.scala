@@ -2,6 +2,7 @@
 package org.apache.spark.sql.evenkeel.state.ledger
 
 import java.nio.file.{Files, Path => LocalPath}
+import java.util.Comparator
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
@@ -101,13 +102,41 @@ class RoutingLedgerSuite extends AnyFunSuite {
     }
   }
 
-  test("an epoch whose note of the newest was not written before a crash is in force") {
+  test("the loss of the whole log is noticed, whatever is left of its folders") {
     withLedger { (ledger, folder) =>
       ledger.write(epoch(3))
-      val before = Files.readAllBytes(folder.resolve("latest"))
+      Files.walk(folder).sorted(Comparator.reverseOrder()).forEach(Files.delete(_))
+      fails("EVENKEEL_ROUTING_LOG_INCOMPLETE")(ledger.inForce(4))
+      Files.delete(folder.getParent)
+      fails("EVENKEEL_ROUTING_LOG_INCOMPLETE")(ledger.inForce(4))
+      assert(RoutingLedger.operators(root(folder), new Configuration()) == Seq(1L))
+    }
+  }
+
+  test("an epoch that was not marked as the newest before a crash is in force, and a replay marks it") {
+    withLedger { (ledger, folder) =>
+      ledger.write(epoch(3))
+      val before = Files.readAllBytes(mark(folder))
       ledger.write(epoch(8))
-      Files.write(folder.resolve("latest"), before)
+      Files.write(mark(folder), before)
       assert(ledger.at(8).contains(epoch(8)))
+      ledger.mark(8)
+      Files.delete(folder.resolve("8"))
+      fails("EVENKEEL_ROUTING_LOG_INCOMPLETE")(ledger.inForce(9))
+    }
+  }
+
+  test("epochs of batches that were taken back are forgotten, those that they follow are not") {
+    withLedger { (ledger, _) =>
+      Seq(3L, 8L, 9L).foreach(b => ledger.write(epoch(b)))
+      ledger.forgetAfter(9)
+      assert(ledger.epochs == Seq(3L, 8L, 9L))
+      ledger.forgetAfter(7)
+      assert(ledger.epochs == Seq(3L))
+      ledger.write(epoch(9))
+      assert(ledger.inForce(10).contains(epoch(9)))
+      ledger.forgetAfter(2)
+      assert(ledger.epochs.isEmpty && ledger.inForce(10).isEmpty)
     }
   }
 
@@ -143,6 +172,12 @@ class RoutingLedgerSuite extends AnyFunSuite {
       Seq(HeavyKey(42L, "a", 0.5)),
       "hosts turn",
       movedShare = 0.25)
+
+  private def root(folder: LocalPath): Path =
+    new Path(folder.getParent.getParent.getParent.toUri)
+
+  private def mark(folder: LocalPath): LocalPath =
+    folder.getParent.getParent.resolveSibling("state/1/_evenkeel_latest")
 
   private def withLedger[T](body: (RoutingLedger, LocalPath) => T): T = {
     val checkpoint = Files.createTempDirectory("ledger")

@@ -5,6 +5,7 @@ import java.nio.file.{Files, Path, Paths}
 
 import scala.jdk.CollectionConverters._
 
+import org.apache.commons.io.FileUtils
 import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.CollationAwareMurmur3Hash
@@ -154,6 +155,10 @@ class LoudSuite extends StreamSuite {
       "a lost epoch",
       "EVENKEEL_ROUTING_LOG_INCOMPLETE",
       checkpoint => Files.delete(routing(checkpoint).resolve("2"))),
+    (
+      "the loss of the whole routing log",
+      "EVENKEEL_ROUTING_LOG_INCOMPLETE",
+      checkpoint => FileUtils.deleteDirectory(checkpoint.resolve("evenkeel").toFile)),
     (
       "another number of partitions in the offset log",
       "EVENKEEL_STATE_PARTITIONS_CHANGED",

@@ -13,8 +13,10 @@ class OperatorMatrixSuite extends StreamSuite {
         Map(s"${RandomRouting.AdoptAt}.0" -> "4,6,8", s"${RandomRouting.AdoptAt}.1" -> "2,5,7")
       val ours = run(query, moving(backend) ++ apart, restarts = Set(3))
       assertSame(ours, plain(query))
-      val moved =
-        ours.progress.map(_.stateOperators.map(_.customMetrics.get(MigrationMetrics.RowsMoved) > 0))
+      // A query that has just started may report that it waits for data: then no operator has run.
+      val moved = ours.progress
+        .map(_.stateOperators.map(_.customMetrics.get(MigrationMetrics.RowsMoved) > 0))
+        .filter(_.nonEmpty)
       // Spark numbers operators from the top, and the progress lists them so.
       assert(
         moved.count(_.head) >= 2 && moved.count(_.last) >= 2 && !moved.exists(_.forall(identity)))

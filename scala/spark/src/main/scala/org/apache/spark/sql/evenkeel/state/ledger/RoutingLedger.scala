@@ -10,6 +10,7 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileAlreadyExistsException, Path}
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.evenkeel.state.CheckpointFiles
+import org.apache.spark.sql.execution.streaming.runtime.StreamingCheckpointConstants.DIR_NAME_STATE
 
 /**
  * The routing log of one stateful operator: which table holds from which batch on.
@@ -22,9 +23,10 @@ import org.apache.spark.sql.evenkeel.state.CheckpointFiles
  * batch 8 again after a crash: from inForce(8) = table 3 to at(8) = table 8, the same as the first time
  * }}}
  *
- * A file `latest` beside them repeats the newest epoch's batch, so that a lost file is noticed instead of
- * the epoch before it being taken. Every file that cannot be trusted stops the query with its remedy:
- * state that is looked for in the wrong partition would be silently lost.
+ * A file with the state, `<checkpoint>/state/<operator>/_evenkeel_latest`, repeats the newest epoch's batch, so
+ * that a lost file, or the loss of the whole log, is noticed instead of an older table or plain hashing being
+ * taken. Every file that cannot be trusted stops the query with its remedy: state that is looked for in the
+ * wrong partition would be silently lost.
  *
  * @param checkpoint the query's checkpoint location, the folder that holds `offsets` and `state`
  */
@@ -55,14 +57,36 @@ final class RoutingLedger(checkpoint: Path, operator: Long, hadoopConf: Configur
   /** Makes an epoch durable. Another epoch of the same batch is an error: two queries share a checkpoint. */
   def write(epoch: RoutingEpoch): Unit = {
     require(epoch.operator == operator, s"epoch of operator ${epoch.operator}, not $operator")
-    val latest = (epochs :+ epoch.batch).max
     files.makeFolder(folder)
     try files.write(path(epoch.batch), epoch.toBytes, overwrite = false)
     catch {
       case e: FileAlreadyExistsException => throw LedgerErrors.concurrent(folder, epoch.batch, e)
     }
-    // After the epoch itself: a crash in between leaves an older `latest`, which is true as well.
-    files.write(latestPath, ByteBuffer.allocate(8).putLong(latest).array, overwrite = true)
+    mark(epoch.batch)
+  }
+
+  /**
+   * Notes beside the state that `batch` is the newest epoch. After the epoch itself: a crash in between leaves
+   * an older mark or none, and whoever replays the batch makes up for it before any state moves.
+   */
+  def mark(batch: Long): Unit = if (!readLatest().contains(batch)) {
+    files.makeFolder(latestPath.getParent)
+    files.write(latestPath, ByteBuffer.allocate(8).putLong(batch).array, overwrite = true)
+  }
+
+  /**
+   * Removes the epochs after `batch`, the first one that a run plans: they are left of batches that somebody has
+   * taken out of the checkpoint's logs to run them again, and their tables have never placed the state that is
+   * read now. The mark first, so that whoever stops it on the way leaves a log that can be trusted.
+   */
+  def forgetAfter(batch: Long): Unit = {
+    val (kept, undone) = epochs.partition(_ <= batch)
+    if (undone.nonEmpty) {
+      logWarning(
+        s"The query goes on from batch $batch, so the epochs of batches ${undone.mkString(", ")} in $folder are removed")
+      kept.lastOption.fold(files.delete(latestPath))(mark)
+      undone.reverse.foreach(remove)
+    }
   }
 
   /** Notes what the migration of an epoch did. Failing to do so harms nobody. */
@@ -85,10 +109,7 @@ final class RoutingLedger(checkpoint: Path, operator: Long, hadoopConf: Configur
    * before it, which the replay of `batch` finds its state by.
    */
   def purgeBefore(batch: Long): Unit =
-    epochs.filter(_ < batch).dropRight(1).foreach { old =>
-      files.delete(movedPath(old))
-      files.delete(path(old))
-    }
+    epochs.filter(_ < batch).dropRight(1).foreach(remove)
 
   /**
    * Removes the log. Whoever stops it on the way leaves a shorter log whose newest epoch is the same, so that
@@ -97,11 +118,13 @@ final class RoutingLedger(checkpoint: Path, operator: Long, hadoopConf: Configur
   def clear(): Unit = {
     val all = epochs
     files.delete(latestPath)
-    all.foreach { batch =>
-      files.delete(movedPath(batch))
-      files.delete(path(batch))
-    }
+    all.foreach(remove)
     files.delete(folder)
+  }
+
+  private def remove(batch: Long): Unit = {
+    files.delete(movedPath(batch))
+    files.delete(path(batch))
   }
 
   private def read(batch: Long): RoutingEpoch = {
@@ -128,7 +151,7 @@ final class RoutingLedger(checkpoint: Path, operator: Long, hadoopConf: Configur
 
   private def movedPath(batch: Long): Path = new Path(folder, s"$batch.moved")
 
-  private def latestPath: Path = new Path(folder, "latest")
+  private def latestPath: Path = RoutingLedger.latest(checkpoint, operator)
 }
 
 object RoutingLedger {
@@ -139,7 +162,16 @@ object RoutingLedger {
   private def folder(checkpoint: Path, operator: Long): Path =
     new Path(root(checkpoint), operator.toString)
 
-  /** The operators of a checkpoint that have a routing log, ascending. */
-  def operators(checkpoint: Path, hadoopConf: Configuration): Seq[Long] =
-    new CheckpointFiles(checkpoint, hadoopConf).numbers(root(checkpoint))
+  // Spark reads nothing but folders with a number for a name there, and `_metadata`.
+  private def latest(checkpoint: Path, operator: Long): Path =
+    new Path(checkpoint, s"$DIR_NAME_STATE/$operator/_evenkeel_latest")
+
+  /** The operators of a checkpoint that have a routing log, or should have one, ascending. */
+  def operators(checkpoint: Path, hadoopConf: Configuration): Seq[Long] = {
+    val files = new CheckpointFiles(checkpoint, hadoopConf)
+    val marked = files
+      .numbers(new Path(checkpoint, DIR_NAME_STATE))
+      .filter(operator => files.exists(latest(checkpoint, operator)))
+    (files.numbers(root(checkpoint)) ++ marked).distinct.sorted
+  }
 }

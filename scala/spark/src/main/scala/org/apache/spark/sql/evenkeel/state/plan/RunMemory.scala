@@ -11,6 +11,7 @@ import org.apache.spark.sql.evenkeel.state.migrate.MigrationTally
  * and not once per batch: within a run nobody else writes to it.
  */
 private[plan] final class RunMemory(ledger: RoutingLedger, firstBatch: Long) {
+  ledger.forgetAfter(firstBatch)
   private var current: Option[RoutingEpoch] = ledger.inForce(firstBatch)
   private val replayed: Option[RoutingEpoch] = ledger.at(firstBatch)
   private var unwritten: Option[(Long, MigrationTally)] = None
@@ -25,8 +26,9 @@ private[plan] final class RunMemory(ledger: RoutingLedger, firstBatch: Long) {
 
   def lastMigration: Option[MigrationTally] = tally
 
-  /** Makes an epoch durable unless an earlier attempt has. */
-  def write(epoch: RoutingEpoch): Unit = if (at(epoch.batch).isEmpty) ledger.write(epoch)
+  /** Makes an epoch durable, or what an earlier attempt at it has left out. */
+  def write(epoch: RoutingEpoch): Unit =
+    if (at(epoch.batch).isEmpty) ledger.write(epoch) else ledger.mark(epoch.batch)
 
   /** The batch that migrates to `epoch` is planned. */
   def adopted(epoch: RoutingEpoch, cost: MigrationTally, keepFrom: Long): Unit = {
