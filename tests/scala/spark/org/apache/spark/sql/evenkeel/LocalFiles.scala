@@ -40,7 +40,8 @@ final class QuickRawFileSystem extends RawLocalFileSystem {
 final class QuickLocalFileSystem extends LocalFileSystem(new QuickRawFileSystem)
 
 /** With checksums, as an `AbstractFileSystem`: checkpoints are written through these. */
-final class QuickLocalFs(uri: URI, conf: Configuration) extends ChecksumFs(new QuickRawFs(uri, conf))
+final class QuickLocalFs(uri: URI, conf: Configuration)
+    extends ChecksumFs(new QuickRawFs(uri, conf))
 
 private final class QuickRawFs(uri: URI, conf: Configuration)
     extends DelegateToFileSystem(

@@ -8,8 +8,8 @@ import scala.jdk.CollectionConverters._
 import org.apache.spark.sql.evenkeel.state.migrate.{Backend, StreamSuite}
 
 /**
- * The last batches of a stopped query are taken out of its logs, as people do to run them again: the tables that
- * those batches had adopted count no more.
+ * The last batches of a stopped query are taken out of its logs, as people do to run them again, or only the last
+ * commit is missing, as after a crash: every batch places its state as it did before.
  */
 class SetBackSuite extends StreamSuite {
   private val crashed = CrashCases.aggregate
@@ -18,9 +18,11 @@ class SetBackSuite extends StreamSuite {
   override protected def settings: Map[String, String] =
     super.settings + ("spark.sql.streaming.noDataMicroBatches.enabled" -> "false")
 
-  /** Batches 0 to `last` stay, of the logs and of the source's list of files. */
-  private def setBack(stream: FileStream, last: Long): Unit =
-    Seq("offsets", "commits", "sources/0").foreach { log =>
+  private val all = Seq("offsets", "commits", "sources/0")
+
+  /** Batches 0 to `last` stay in these logs. */
+  private def setBack(stream: FileStream, last: Long, logs: Seq[String]): Unit =
+    logs.foreach { log =>
       filesIn(stream.checkpoint.resolve(log)).foreach { file =>
         val number = file.getFileName.toString.stripPrefix(".").stripSuffix(".crc").toLongOption
         if (number.exists(_ > last)) Files.delete(file)
@@ -33,32 +35,59 @@ class SetBackSuite extends StreamSuite {
     finally files.close()
   }
 
-  for (backend <- Backend.two; adoptAgain <- Seq(false, true))
-    test(
-      s"a query that is set back ${if (adoptAgain) "adopts other tables" else "adopts nothing"} " +
-        s"and goes on as if nothing had been, ${backend.name}") {
-      val files = Files.createTempDirectory("set-back-input")
-      val stream =
-        new FileStream(spark, files, Files.createTempDirectory("set-back"), crashed.query)
-      def goOn(until: Int, adopt: Seq[Long]): Unit = {
-        FileStream.writeInput(files, input.take(until).map { case (left, right) => left ++ right })
-        withConf(moving(backend, adopt).toSeq: _*)(stream.record())
-      }
-      goOn(6, Seq(2, 4, 5))
-      setBack(stream, last = 3)
-      // Batch 4 has been planned before and keeps its table.
-      goOn(6, if (adoptAgain) Seq(5) else Nil)
-      goOn(batches, Nil)
-      val theirs =
-        new FileStream(spark, files, Files.createTempDirectory("plain"), crashed.query)
-      withConf(providerKey -> Backend.hdfs.plain)(theirs.record())
-      val expected = theirs.recorded.toMap
-      stream.recorded.foreach { case (batch, rows) =>
-        assert(rows == expected(batch), s"in batch $batch")
-      }
-      assert(stream.recorded.map(_._1).distinct == expected.keys.toSeq.sorted)
-      withConf(backend.settings.toSeq: _*) {
-        assertPlaced(crashed.query, stream.checkpoint.toString, stream.lastCommitted)
-      }
+  private def epochs(stream: FileStream): Seq[Long] =
+    stream.checkpoint
+      .resolve("evenkeel/routing/0")
+      .toFile
+      .list()
+      .flatMap(_.toLongOption)
+      .toSeq
+      .sorted
+
+  /** Six batches, some of them again, and the rest; the batches that have adopted a table in the end. */
+  private def run(
+      backend: Backend,
+      adopt: Seq[Long],
+      adoptAgain: Seq[Long],
+      last: Long,
+      logs: Seq[String]): Seq[Long] = {
+    val files = Files.createTempDirectory("set-back-input")
+    val stream =
+      new FileStream(spark, files, Files.createTempDirectory("set-back"), crashed.query)
+    def goOn(until: Int, adopt: Seq[Long]): Unit = {
+      FileStream.writeInput(files, input.take(until).map { case (left, right) => left ++ right })
+      withConf(moving(backend, adopt).toSeq: _*)(stream.record())
     }
+    goOn(5, adopt)
+    setBack(stream, last, logs)
+    goOn(6, adoptAgain)
+    goOn(batches, adoptAgain)
+    val theirs =
+      new FileStream(spark, files, Files.createTempDirectory("plain"), crashed.query)
+    withConf(providerKey -> Backend.hdfs.plain)(theirs.record())
+    val expected = theirs.recorded.toMap
+    assert(stream.recorded.map(_._1).distinct == expected.keys.toSeq.sorted)
+    stream.recorded.foreach { case (batch, rows) =>
+      assert(rows == expected(batch), s"in batch $batch")
+    }
+    withConf(backend.settings.toSeq: _*) {
+      assertPlaced(crashed.query, stream.checkpoint.toString, stream.lastCommitted)
+    }
+    epochs(stream)
+  }
+
+  for (backend <- Backend.two) {
+    test(s"a query that is set back adopts its tables again, ${backend.name}") {
+      assert(run(backend, Seq(1, 3, 4), Nil, last = 2, all) == Seq(1, 3, 4))
+    }
+
+    test(s"a query that is set back adopts no other tables before it is done, ${backend.name}") {
+      assert(run(backend, Seq(1), Seq(3, 4, 5, 6), last = 2, all) == Seq(1, 5, 6))
+    }
+
+    test(
+      s"a batch that ran but is not committed adopts no table that it had not, ${backend.name}") {
+      assert(run(backend, Seq(1), Seq(4, 6), last = 3, Seq("commits")) == Seq(1, 6))
+    }
+  }
 }

@@ -113,30 +113,29 @@ class RoutingLedgerSuite extends AnyFunSuite {
     }
   }
 
-  test("an epoch that was not marked as the newest before a crash is in force, and a replay marks it") {
+  test(
+    "an epoch that was not marked as the newest before a crash is in force, and a replay marks it") {
     withLedger { (ledger, folder) =>
       ledger.write(epoch(3))
       val before = Files.readAllBytes(mark(folder))
       ledger.write(epoch(8))
       Files.write(mark(folder), before)
       assert(ledger.at(8).contains(epoch(8)))
-      ledger.mark(8)
+      ledger.markNewest()
       Files.delete(folder.resolve("8"))
       fails("EVENKEEL_ROUTING_LOG_INCOMPLETE")(ledger.inForce(9))
     }
   }
 
-  test("epochs of batches that were taken back are forgotten, those that they follow are not") {
-    withLedger { (ledger, _) =>
-      Seq(3L, 8L, 9L).foreach(b => ledger.write(epoch(b)))
-      ledger.forgetAfter(9)
-      assert(ledger.epochs == Seq(3L, 8L, 9L))
-      ledger.forgetAfter(7)
-      assert(ledger.epochs == Seq(3L))
-      ledger.write(epoch(9))
-      assert(ledger.inForce(10).contains(epoch(9)))
-      ledger.forgetAfter(2)
-      assert(ledger.epochs.isEmpty && ledger.inForce(10).isEmpty)
+  test("an epoch of the release before is read: it does not tell its windows") {
+    withLedger { (ledger, folder) =>
+      val old = epoch(3).copy(windows = None)
+      ledger.write(old)
+      // Without the number of windows at the end, which version 2 has added.
+      val fields = Snapshot.read("routing-epoch", 2, old.toBytes)((_, in) => in.readAllBytes())
+      val first = Snapshot.write("routing-epoch", 1)(_.write(fields, 0, fields.length - 4))
+      Files.write(folder.resolve("3"), first)
+      assert(ledger.at(3).contains(old))
     }
   }
 
@@ -171,7 +170,8 @@ class RoutingLedgerSuite extends AnyFunSuite {
       RoutingTable.plain(4, 2).withHosts(Array.tabulate(8)(h => ((h + batch) % 4).toInt)),
       Seq(HeavyKey(42L, "a", 0.5)),
       "hosts turn",
-      movedShare = 0.25)
+      movedShare = 0.25,
+      windows = Some(Set(0, 2)))
 
   private def root(folder: LocalPath): Path =
     new Path(folder.getParent.getParent.getParent.toUri)

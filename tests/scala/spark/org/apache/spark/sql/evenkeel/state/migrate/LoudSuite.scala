@@ -27,7 +27,7 @@ import org.apache.spark.sql.functions.expr
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streaming.OutputMode.Update
 import org.apache.spark.sql.streaming.StreamingQueryException
-import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvider}
+import org.apache.spark.sql.{Dataset, Row, SparkSessionExtensions, SparkSessionExtensionsProvider}
 
 import io.evenkeel.EvenkeelExtensions
 import io.evenkeel.core.Snapshot
@@ -41,6 +41,21 @@ class LoudSuite extends StreamSuite {
   private val aggregate =
     StreamCase("aggregate", Update(), (events, _) => events.groupBy("k").agg(expr("sum(v) AS s")))
 
+  /** By windows, or by a copy of them that Spark does not know as windows, where a setting says so. */
+  private val windowed = StreamCase(
+    "windowed",
+    Update(),
+    (events, _) => {
+      val copy = if (spark.conf.get("spark.evenkeel.test.copied", "false") == "true") {
+        "named_struct('start', w.start, 'end', w.end)"
+      } else "w"
+      events
+        .selectExpr("window(ts, '20 seconds') AS w", "k", "v")
+        .selectExpr(s"$copy AS w", "k", "v")
+        .groupBy("w", "k")
+        .agg(expr("sum(v) AS s"))
+    })
+
   /**
    * Runs four batches by `first`, then one by `second`. State moves in the third.
    *
@@ -50,8 +65,15 @@ class LoudSuite extends StreamSuite {
       backend: Backend,
       first: Map[String, String],
       second: Map[String, String],
-      between: Path => Unit = _ => ()): Stream = {
-    val stream = new Stream(aggregate, moving(backend, Seq(2)))
+      between: Path => Unit = _ => (),
+      query: StreamCase = aggregate): Stream = {
+    val stream = new Stream(query, moving(backend, Seq(2))) {
+      // As somebody does who wants to cancel what he runs.
+      override protected def take(batch: Dataset[Row], id: Long): Unit = {
+        if (second.contains(ownGroup)) spark.sparkContext.setJobGroup("mine", "of my own")
+        super.take(batch, id)
+      }
+    }
     val before = stream.start(first)
     input.take(4).foreach { rows =>
       stream.add(rows)
@@ -70,6 +92,8 @@ class LoudSuite extends StreamSuite {
     } finally stream.finish(after)
     stream
   }
+
+  private val ownGroup = "spark.evenkeel.test.ownGroup"
 
   private def stateFiles(stream: Stream): Set[String] = {
     val files = Files.walk(Paths.get(stream.checkpoint, "state"))
@@ -101,6 +125,11 @@ class LoudSuite extends StreamSuite {
     test(s"a plan without our rule stops a stream that has moved, ${backend.name}") {
       val found = condition(change(backend, moved, Map(PlainPlans.Key -> "true")))
       assert(found == "EVENKEEL_STREAM_NOT_PLANNED")
+    }
+
+    test(s"a plan without our rule stops it also under a job group of its own, ${backend.name}") {
+      val second = Map(PlainPlans.Key -> "true", ownGroup -> "true")
+      assert(condition(change(backend, moved, second)) == "EVENKEEL_STREAM_NOT_PLANNED")
     }
 
     test(s"a plan without our rule runs while nothing has moved, ${backend.name}") {
@@ -185,6 +214,14 @@ class LoudSuite extends StreamSuite {
         assert(condition(change(backend, moved, moved, damage)) == expected)
       }
     }
+
+  test("windows that are windows no more stop a stream whose heavy keys have moved") {
+    val copied = Map("spark.evenkeel.test.copied" -> "true")
+    val found = condition(change(Backend.rocksDB, moved, copied, query = windowed))
+    assert(found == "EVENKEEL_STATE_WINDOWS_CHANGED")
+    val same = change(Backend.rocksDB, copied, copied, query = windowed)
+    assert(same.ran.outputs(4) == plain(windowed).outputs(4))
+  }
 
   test("Spark refuses to repartition a checkpoint of ours offline: it would go by plain hashing") {
     val stream = change(Backend.rocksDB, moved, moved)

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.apache.spark.sql.evenkeel.state.migrate
 
+import org.apache.spark.sql.streaming.OutputMode
+import org.apache.spark.sql.{Encoder, Encoders}
+
 /** Every operator with every backend: three adoptions, a restart, and no batch may show it. */
 class OperatorMatrixSuite extends StreamSuite {
 
@@ -21,4 +24,27 @@ class OperatorMatrixSuite extends StreamSuite {
       assert(
         moved.count(_.head) >= 2 && moved.count(_.last) >= 2 && !moved.exists(_.forall(identity)))
     }
+
+  test("groups over a union of two operators that adopt at different batches stay whole") {
+    import org.apache.spark.sql.evenkeel.state.migrate.TypedOperatorSuite.Visit
+    implicit val visits: Encoder[Visit] = Encoders.product[Visit]
+    implicit val pairs: Encoder[(Int, Int)] = Encoders.tuple(Encoders.scalaInt, Encoders.scalaInt)
+    implicit val ints: Encoder[Int] = Encoders.scalaInt
+    val query = StreamCase(
+      "groups over a union",
+      OutputMode.Append(),
+      (left, right) =>
+        left
+          .dropDuplicates("k")
+          .union(right.dropDuplicates("k"))
+          .groupBy("k")
+          .as[Int, Visit]
+          .mapGroups((k: Int, all: Iterator[Visit]) => k -> all.size)
+          .toDF())
+    val apart =
+      Map(s"${RandomRouting.AdoptAt}.0" -> "1,3", s"${RandomRouting.AdoptAt}.1" -> "2")
+    val theirs = plain(query)
+    assert(theirs.outputs.values.exists(_.keys.exists(_.getInt(1) > 1)), "no group has two rows")
+    assertSame(run(query, moving(Backend.hdfs) ++ apart), theirs)
+  }
 }

@@ -10,7 +10,9 @@ import org.apache.spark.sql.evenkeel.state.migrate.{
   StreamCase,
   StreamSuite
 }
+import org.apache.spark.sql.evenkeel.state.sample.SampleKeysExec
 import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.exchange.{ReusedExchangeExec, ShuffleExchangeExec}
 import org.apache.spark.sql.execution.streaming.operators.stateful.StateStoreWriter
 import org.apache.spark.sql.execution.streaming.runtime.{StreamExecution, StreamingQueryWrapper}
 import org.apache.spark.sql.functions.{expr, window}
@@ -102,5 +104,41 @@ class StatefulStageSuite extends StreamSuite {
       Console.withOut(text)(events.groupBy("value").count().explain())
       assert(text.toString.contains("StateStoreSave") && !text.toString.contains("StateMigrate"))
     }
+  }
+
+  /** The plan of the second batch by the real decider, which counts keys. */
+  private def counted(query: StreamCase, provider: String): SparkPlan = {
+    val stream = new Stream(query, Map(providerKey -> provider))
+    val running = stream.start()
+    try {
+      stream.add(input.head)
+      running.processAllAvailable()
+      val execution = running.asInstanceOf[StreamingQueryWrapper].streamingQuery: StreamExecution
+      execution.lastExecution.executedPlan
+    } finally running.stop()
+  }
+
+  test("the keys of a stream are counted, not those of a table that it is joined with") {
+    val table = spark.range(30).selectExpr("CAST(id AS INT) AS k", "id AS g").hint("merge")
+    val query = StreamCase(
+      "static",
+      Update(),
+      (events, _) => events.join(table, "k").groupBy("k").agg(expr("sum(v) AS s")))
+    val plan = counted(query, Backend.hdfs.ours)
+    assert(plan.collect { case e: ShuffleExchangeExec => e }.size == 2)
+    assert(plan.collect { case s: SampleKeysExec => s }.size == 1)
+  }
+
+  test("a stream that is joined with itself is read and shuffled once, as by Spark") {
+    val query = StreamCase(
+      "self-join",
+      Append(),
+      (events, _) => {
+        val other = events.toDF("k2", "v2", "ts2")
+        events.join(other, expr("k = k2 AND ts2 BETWEEN ts AND ts + INTERVAL 5 seconds"))
+      })
+    def reused(provider: String) =
+      counted(query, provider).collect { case r: ReusedExchangeExec => r }.size
+    assert(reused(Backend.hdfs.ours) == reused(Backend.hdfs.plain))
   }
 }

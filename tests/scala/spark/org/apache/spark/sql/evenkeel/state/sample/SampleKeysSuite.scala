@@ -8,6 +8,8 @@ import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
 import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
 import org.apache.spark.sql.execution.{CollapseCodegenStages, SparkPlan, WholeStageCodegenExec}
 
+import io.evenkeel.core.kip.{HostedHistogram, HostedKey}
+
 class SampleKeysSuite extends SparkSuite {
   private val hosts = 64
 
@@ -144,5 +146,25 @@ class SampleKeysSuite extends SparkSuite {
     batch(1, 0)
     batch(2, 600)
     assert(sketches.before(3).total == 1100)
+  }
+
+  test("what thousands of map tasks have seen is kept in the memory of some, each task once") {
+    val into = sketch()
+    def part(task: Int): KeySketch = {
+      val other = new KeySketch(hosts, capacity = 1024, listed = 256, every = 8)
+      val keys =
+        (0 until 10).map(k => HostedKey(if (k == 0) 7L else 1000 + task * 100L + k, k, 1.0))
+      val weights = Array.tabulate(hosts)(h => if (h < 10) 1.0 else 0.0)
+      val names = keys.map(k => k.key -> KeyName(k.key.toString, Nil)).toMap
+      other.add(SampledTask(task, new HostedHistogram(keys.toArray, weights, 10), names))
+      other
+    }
+    (0 until 3000).foreach(task => into.merge(part(task)))
+    (0 until 10).foreach(task => into.merge(part(task)))
+    assert(into.histograms.size < KeySketch.MostParts)
+    assert(into.histograms.map(_.total).sum == 30000)
+    val heavy = into.histograms.flatMap(_.entries).filter(_.key == 7).map(_.weight).sum
+    assert(heavy == 3000)
+    assert(into.names(7).text == "7" && into.names.size < 10 * 256)
   }
 }

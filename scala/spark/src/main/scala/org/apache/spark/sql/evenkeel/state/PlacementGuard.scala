@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.apache.spark.sql.evenkeel.state
 
+import java.util.UUID
+
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.evenkeel.state.ledger.RoutingLedger
-import org.apache.spark.sql.execution.streaming.runtime.{MicroBatchExecution, StreamExecution}
-import org.apache.spark.sql.execution.streaming.state.StateStoreId
-import org.apache.spark.{SparkContext, TaskContext}
+import org.apache.spark.sql.execution.streaming.runtime.StreamExecution
+import org.apache.spark.sql.execution.streaming.state.{
+  StateStore,
+  StateStoreId,
+  StateStoreProviderId
+}
 
 /**
  * Stops a task that would write state by plain hashing where a routing table holds: the query was planned
  * without our rule. Asked only when a store is opened for writing without a note of our plan.
  *
  * Whoever else reads or rewrites state (the `statestore` source, offline repartitioning), even from within
- * `foreachBatch`, does so under another run's id and is let through.
+ * `foreachBatch`, has a provider of its own, which Spark does not keep loaded for a run, and is let through.
  */
 private[state] final class PlacementGuard(store: StateStoreId, hadoopConf: Configuration) {
   private val runId = hadoopConf.get(StreamExecution.RUN_ID_KEY)
@@ -22,7 +27,7 @@ private[state] final class PlacementGuard(store: StateStoreId, hadoopConf: Confi
   @volatile private var isCleared = false
 
   def check(version: Long): Unit =
-    if (!isCleared && isMicroBatch) {
+    if (!isCleared && isOfRun) {
       val checkpoint = new Path(store.checkpointRootLocation).getParent
       val ledger = new RoutingLedger(checkpoint, store.operatorId, hadoopConf)
       // An epoch of this very batch counts too: later batches will believe that its state has moved.
@@ -33,9 +38,6 @@ private[state] final class PlacementGuard(store: StateStoreId, hadoopConf: Confi
       isCleared = true
     }
 
-  private def isMicroBatch: Boolean = {
-    val task = TaskContext.get()
-    task != null && task.getLocalProperty(MicroBatchExecution.BATCH_ID_KEY) != null &&
-    task.getLocalProperty(SparkContext.SPARK_JOB_GROUP_ID) == runId
-  }
+  private def isOfRun: Boolean =
+    runId != null && StateStore.isLoaded(StateStoreProviderId(store, UUID.fromString(runId)))
 }

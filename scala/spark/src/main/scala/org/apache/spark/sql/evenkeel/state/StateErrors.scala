@@ -43,6 +43,22 @@ private[state] object StateErrors {
       "table" -> table.toString,
       "partitions" -> partitions.toString)
 
+  def windowsChanged(
+      checkpoint: Path,
+      operator: Long,
+      before: Set[Int],
+      now: Set[Int]): EvenkeelStateException = {
+    def columns(windows: Set[Int]) =
+      if (windows.isEmpty) "none" else windows.toSeq.sorted.map(_ + 1).mkString(", ")
+    EvenkeelErrors.state(
+      "EVENKEEL_STATE_WINDOWS_CHANGED",
+      None,
+      "checkpoint" -> checkpoint.toString,
+      "operator" -> operator.toString,
+      "before" -> columns(before),
+      "now" -> columns(now))
+  }
+
   def tablesDiffer(checkpoint: Path, operators: Seq[Long]): EvenkeelStateException =
     EvenkeelErrors.state(
       "EVENKEEL_STATE_TABLES_DIFFER",

@@ -145,13 +145,16 @@ object SampledRouting {
       }
       val progress = lastRun(execution)
       if (!conf.getConf(StreamingConf.Elasticity)) partitionScale = None
-      else
-        for (ms <- interval; last <- progress if last.batchId == question.batch - 1) {
-          val scale = partitionScale.getOrElse(startScale(conf, table))
-          val keys = last.stateOperators.map(_.numRowsUpdated).sum
-          val seen = Elasticity.Observation(last.batchDuration, ms, last.numInputRows, keys)
-          partitionScale = Some(scale.next(seen))
-        }
+      else {
+        // A run begins with what the last one used.
+        val scale = partitionScale.getOrElse(startScale(conf, table))
+        val seen =
+          for (ms <- interval; last <- progress if last.batchId == question.batch - 1) yield {
+            val keys = last.stateOperators.map(_.numRowsUpdated).sum
+            Elasticity.Observation(last.batchDuration, ms, last.numInputRows, keys)
+          }
+        partitionScale = Some(seen.fold(scale)(scale.next))
+      }
     }
 
     private def startScale(conf: SQLConf, table: RoutingTable): PartitionScale =

@@ -25,6 +25,8 @@ final case class HeavyKey(hash: Long, name: String, share: Double, row: Seq[Byte
  * @param heavyKeys the keys that the table gives homes to, heaviest first, as sampled when it was made
  * @param reason why it was adopted, one sentence
  * @param movedShare forecast of the share of the state that moves in `batch`
+ * @param windows ordinals of the event-time windows among the keys, which heavy keys are matched without; none if
+ *                a release before it was written down made the epoch
  */
 final case class RoutingEpoch(
     batch: Long,
@@ -32,7 +34,8 @@ final case class RoutingEpoch(
     table: RoutingTable,
     heavyKeys: Seq[HeavyKey],
     reason: String,
-    movedShare: Double) {
+    movedShare: Double,
+    windows: Option[Set[Int]] = None) {
   require(batch >= 0, s"a batch is never negative, but this one is $batch")
   require(!table.splits, s"state cannot be split over partitions, but $table does it")
 
@@ -52,22 +55,33 @@ final case class RoutingEpoch(
     val bytes = table.toBytes
     out.writeInt(bytes.length)
     out.write(bytes)
+    out.writeInt(windows.fold(-1)(_.size))
+    windows.toSeq.flatMap(_.toSeq.sorted).foreach(out.writeInt)
   }
 }
 
 object RoutingEpoch {
   private val Kind = "routing-epoch"
-  private[ledger] val Version = 1
+  private[ledger] val Version = 2
 
   /** Throws a `SnapshotException` for bytes that are damaged or of a newer release. */
-  def fromBytes(bytes: Array[Byte]): RoutingEpoch = Snapshot.read(Kind, Version, bytes) { (_, in) =>
-    val batch = in.readLong()
-    val operator = in.readLong()
-    val reason = readText(in)
-    val movedShare = in.readDouble()
-    val heavy = Seq.fill(in.readInt())(readKey(in))
-    val table = RoutingTable.fromBytes(in.readNBytes(in.readInt()))
-    RoutingEpoch(batch, operator, table, heavy, reason, movedShare)
+  def fromBytes(bytes: Array[Byte]): RoutingEpoch = Snapshot.read(Kind, Version, bytes) {
+    (version, in) =>
+      val batch = in.readLong()
+      val operator = in.readLong()
+      val reason = readText(in)
+      val movedShare = in.readDouble()
+      val heavy = Seq.fill(in.readInt())(readKey(in))
+      val table = RoutingTable.fromBytes(in.readNBytes(in.readInt()))
+      val windows = if (version < 2) -1 else in.readInt()
+      RoutingEpoch(
+        batch,
+        operator,
+        table,
+        heavy,
+        reason,
+        movedShare,
+        Option.when(windows >= 0)(Seq.fill(windows)(in.readInt()).toSet))
   }
 
   // Not writeUTF, whose limit of 64 KiB a key as text may exceed.

@@ -62,31 +62,20 @@ final class RoutingLedger(checkpoint: Path, operator: Long, hadoopConf: Configur
     catch {
       case e: FileAlreadyExistsException => throw LedgerErrors.concurrent(folder, epoch.batch, e)
     }
+    // After the epoch itself: see `markNewest`.
     mark(epoch.batch)
   }
 
   /**
-   * Notes beside the state that `batch` is the newest epoch. After the epoch itself: a crash in between leaves
-   * an older mark or none, and whoever replays the batch makes up for it before any state moves.
+   * Marks the newest epoch as such: a crash between an epoch and its mark leaves an older one or none, and a run
+   * that begins makes up for it before any state moves.
    */
-  def mark(batch: Long): Unit = if (!readLatest().contains(batch)) {
+  def markNewest(): Unit =
+    epochs.lastOption.filterNot(readLatest().contains(_)).foreach(mark)
+
+  private def mark(batch: Long): Unit = {
     files.makeFolder(latestPath.getParent)
     files.write(latestPath, ByteBuffer.allocate(8).putLong(batch).array, overwrite = true)
-  }
-
-  /**
-   * Removes the epochs after `batch`, the first one that a run plans: they are left of batches that somebody has
-   * taken out of the checkpoint's logs to run them again, and their tables have never placed the state that is
-   * read now. The mark first, so that whoever stops it on the way leaves a log that can be trusted.
-   */
-  def forgetAfter(batch: Long): Unit = {
-    val (kept, undone) = epochs.partition(_ <= batch)
-    if (undone.nonEmpty) {
-      logWarning(
-        s"The query goes on from batch $batch, so the epochs of batches ${undone.mkString(", ")} in $folder are removed")
-      kept.lastOption.fold(files.delete(latestPath))(mark)
-      undone.reverse.foreach(remove)
-    }
   }
 
   /** Notes what the migration of an epoch did. Failing to do so harms nobody. */

@@ -5,43 +5,64 @@ import java.io.ObjectOutputStream
 import java.util.concurrent.TimeUnit.NANOSECONDS
 
 import org.apache.spark.SparkContext
-import org.apache.spark.util.LongAccumulator
+import org.apache.spark.util.AccumulatorV2
 
-/** What one migration cost, added up on the driver: the measured price of the next one. */
-final class MigrationTally private (
-    scanned: LongAccumulator,
-    moved: LongAccumulator,
-    scanNanos: LongAccumulator,
-    applyNanos: LongAccumulator)
-    extends Serializable {
+/**
+ * What one migration cost, added up on the driver: the measured price of the next one. Each part counts once,
+ * also where a sink runs the plan of a batch more than once.
+ */
+final class MigrationTally
+    extends AccumulatorV2[
+      (MigrationTally.Source, MigrationTally.Part),
+      Map[MigrationTally.Source, MigrationTally.Part]] {
+  import MigrationTally._
 
-  private[migrate] def scanTook(nanos: Long): Unit = scanNanos.add(nanos)
+  // Read by the stream's thread while the scheduler's adds to it.
+  @volatile private var parts = Map.empty[Source, Part]
 
-  private[migrate] def add(part: MigrationTally.Part): Unit = {
-    scanned.add(part.scanned)
-    moved.add(part.moved)
-    applyNanos.add(part.applyNanos)
+  override def isZero: Boolean = parts.isEmpty
+
+  override def copy(): MigrationTally = {
+    val other = new MigrationTally
+    other.parts = parts
+    other
   }
 
-  def scannedRows: Long = scanned.value
+  override def reset(): Unit = parts = Map.empty
 
-  def movedRows: Long = moved.value
+  override def add(part: (Source, Part)): Unit = parts += part
 
-  def scanMs: Long = NANOSECONDS.toMillis(scanNanos.value)
+  override def merge(other: AccumulatorV2[(Source, Part), Map[Source, Part]]): Unit =
+    parts = other.value ++ parts
 
-  def taskMs: Long = NANOSECONDS.toMillis(scanNanos.value + applyNanos.value)
+  override def value: Map[Source, Part] = parts
+
+  def scannedRows: Long = sum(_.scanned)
+
+  def movedRows: Long = sum(_.moved)
+
+  def scanMs: Long = NANOSECONDS.toMillis(sum(_.scanNanos))
+
+  def taskMs: Long = NANOSECONDS.toMillis(sum(p => p.scanNanos + p.applyNanos))
+
+  private def sum(of: Part => Long): Long = parts.valuesIterator.map(of).sum
 }
 
 object MigrationTally {
-  private[migrate] final case class Part(scanned: Long, moved: Long, applyNanos: Long)
+
+  /** The scan of a store's partition, or the taking in of what moves into it. */
+  final case class Source(store: String, isScan: Boolean)
+
+  final case class Part(
+      scanned: Long = 0,
+      moved: Long = 0,
+      scanNanos: Long = 0,
+      applyNanos: Long = 0)
 
   def apply(context: SparkContext): MigrationTally = {
-    def accumulator = {
-      val a = new LongAccumulator
-      context.register(a)
-      a
-    }
-    new MigrationTally(accumulator, accumulator, accumulator, accumulator)
+    val tally = new MigrationTally
+    context.register(tally)
+    tally
   }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.apache.spark.sql.evenkeel.state.migrate
 
-import org.apache.spark.sql.catalyst.expressions.{BoundReference, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.{BoundReference, CollationAwareXxHash64, UnsafeRow}
 import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
 import org.apache.spark.sql.evenkeel.state.plan.{KipRoute, PlacementTable}
 import org.apache.spark.sql.execution.streaming.state.PrefixKeyScanStateEncoderSpec
@@ -49,19 +49,25 @@ object PointMoves {
     if (!isPossible) None
     else {
       val columns = types.zipWithIndex.map { case (t, i) => BoundReference(i, t, nullable = true) }
+      val hash = new CollationAwareXxHash64(columns)
       val was = KipRoute.of(columns, windows, from)
       val will = KipRoute.of(columns, windows, to)
       val moves = changed.toSeq.map { key =>
         val bytes = rows(key).toArray
         val row = new UnsafeRow(types.length)
         row.pointTo(bytes, bytes.length)
-        (was.eval(row).asInstanceOf[Int], will.eval(row).asInstanceOf[Int], bytes)
+        // The row comes from a file: one that is not the key's own must not be looked up in its place.
+        Option.when(hash.eval(row) == key) {
+          (was.eval(row).asInstanceOf[Int], will.eval(row).asInstanceOf[Int], bytes)
+        }
       }
-      val scanned = Migration.movedHosts(old, next).distinct
-      val points = moves.collect {
-        case (a, b, bytes) if a != b && !scanned.contains(a) => a -> bytes
+      Option.when(moves.forall(_.isDefined)) {
+        val scanned = Migration.movedHosts(old, next).distinct
+        val points = moves.flatten.collect {
+          case (a, b, bytes) if a != b && !scanned.contains(a) => a -> bytes
+        }
+        PointMoves(points.groupMap(_._1)(_._2), scanned)
       }
-      Some(PointMoves(points.groupMap(_._1)(_._2), scanned))
     }
   }
 

@@ -48,7 +48,9 @@ private[migrate] final class StateMigrateRDD(
         // Its old partition forgets what nobody took in: rather fail than lose it.
         if (note.isPending && t.getTaskFailure.isEmpty && !t.isInterrupted())
           throw StateErrors.notTaken(store.id(split.index).toString)
-        tally.foreach(_.add(note.tally))
+        tally.foreach { t =>
+          t.add(MigrationTally.Source(store.id(split.index).toString, isScan = false) -> note.tally)
+        }
       }
     }
     inputs.head.iterator(parts.head, task)

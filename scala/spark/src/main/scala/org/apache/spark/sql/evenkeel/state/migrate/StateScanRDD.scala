@@ -78,7 +78,8 @@ private[migrate] final class StateScanRDD(
       }
     rows ++ Iterator.single(()).map { _ =>
       MigrationSteps.at(Step.Scanned, partition)
-      migration.tally.scanTook(System.nanoTime() - started)
+      migration.tally.add(MigrationTally.Source(spec.id(partition).toString, isScan = true) ->
+        MigrationTally.Part(scanNanos = System.nanoTime() - started))
       output.tally(partition, scanned)
     }
   }

@@ -114,5 +114,5 @@ private[state] final class StoreNote(
     MigrationMetrics.ApplyMs -> NANOSECONDS.toMillis(applyNanos))
 
   private[migrate] def tally: MigrationTally.Part =
-    MigrationTally.Part(scanned, rowsIn, applyNanos)
+    MigrationTally.Part(scanned, rowsIn, applyNanos = applyNanos)
 }

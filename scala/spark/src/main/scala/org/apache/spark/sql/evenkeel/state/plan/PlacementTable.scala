@@ -12,8 +12,10 @@ final class PlacementTable private (private val bytes: Array[Byte]) extends Seri
   def value: RoutingTable = table
 
   /** The partition of a row by the hash of its routing keys and that of all its keys. */
-  def lookup(keyHash: Long, hostHash: Int): Int =
-    table.lookup(keyHash, Math.floorMod(hostHash, table.hosts), 0)
+  def lookup(keyHash: Long, hostHash: Int): Int = {
+    val routing = table
+    routing.lookup(keyHash, Math.floorMod(hostHash, routing.hosts), 0)
+  }
 
   override def equals(other: Any): Boolean = other match {
     case that: PlacementTable => java.util.Arrays.equals(bytes, that.bytes)

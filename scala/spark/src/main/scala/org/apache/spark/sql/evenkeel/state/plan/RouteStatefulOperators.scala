@@ -82,8 +82,9 @@ final case class RouteStatefulOperators(session: SparkSession)
     found.operators.foreach { operator =>
       val id = operator.getStateInfo.operatorId
       val memory = RunMemory.of(batch, id)
-      (memory.inForce ++ memory.at(batch.batch)).find(!_.table.isPlain).foreach { epoch =>
-        throw StateErrors.refused(batch.checkpoint, id, epoch.batch, reason)
+      (memory.inForce(batch.batch) ++ memory.at(batch.batch)).find(!_.table.isPlain).foreach {
+        epoch =>
+          throw StateErrors.refused(batch.checkpoint, id, epoch.batch, reason)
       }
       tell(operator, batch, Outcome.Plain(reason), report)
     }
@@ -98,7 +99,9 @@ final case class RouteStatefulOperators(session: SparkSession)
     stage.operators.foreach(o => tell(o.node, batch, routing.outcome, routing.report))
     stage.exchanges.foreach { exchange =>
       val HashPartitioning(keys, n) = exchange.outputPartitioning: @unchecked
-      val input = routing.observed(KipRoute.routingKeys(keys, stage.windows), keys, exchange.child)
+      val input =
+        if (isStatic(exchange.child)) exchange.child
+        else routing.observed(KipRoute.routingKeys(keys, stage.windows), keys, exchange.child)
       val swapped =
         if (routing.table.isPlain) exchange.copy(child = input)
         else {
@@ -116,6 +119,9 @@ final case class RouteStatefulOperators(session: SparkSession)
     }
     routing.report
   }
+
+  /** A table that the stream is joined with: the same rows in every batch, which tell nothing of the stream. */
+  private def isStatic(input: SparkPlan): Boolean = input.logicalLink.exists(!_.isStreaming)
 
   private def tell(
       operator: StateStoreWriter,

@@ -3,48 +3,75 @@ package org.apache.spark.sql.evenkeel.state.plan
 
 import java.util.{LinkedHashMap, Map => JavaMap, UUID}
 
+import org.apache.spark.sql.evenkeel.explain.Reason
 import org.apache.spark.sql.evenkeel.state.ledger.{MovedState, RoutingEpoch, RoutingLedger}
 import org.apache.spark.sql.evenkeel.state.migrate.MigrationTally
 
 /**
  * What the driver knows of one operator's routing in one run of a query, so that the log is read once per run
  * and not once per batch: within a run nobody else writes to it.
+ *
+ * Whatever was decided for a batch holds for it, however often it is planned: a sink may plan it again to add
+ * columns, and only one of the plans is run; a batch that was set back has been planned in an earlier run.
+ *
+ * @param firstBatch the first batch that this run plans
  */
-private[plan] final class RunMemory(ledger: RoutingLedger, firstBatch: Long) {
-  ledger.forgetAfter(firstBatch)
-  private var current: Option[RoutingEpoch] = ledger.inForce(firstBatch)
-  private val replayed: Option[RoutingEpoch] = ledger.at(firstBatch)
-  private var unwritten: Option[(Long, MigrationTally)] = None
-  private var tally: Option[MigrationTally] = None
+private[plan] final class RunMemory(
+    ledger: RoutingLedger,
+    versions: StateVersions,
+    firstBatch: Long) {
+  // The epoch by which the state lies, and those of the batches that are planned since or were before.
+  private var known: Seq[RoutingEpoch] = {
+    ledger.markNewest()
+    val (past, ahead) = ledger.all.partition(_.batch < firstBatch)
+    past.takeRight(1) ++ ahead
+  }
+  private var held: Option[(Long, Reason)] = None
+  private var open: Option[(Long, MigrationTally)] = None
+  private var last: Option[MigrationTally] = None
   private var told: Option[String] = None
 
+  // If the query was set back, batches before this version have been run before.
+  private lazy val newest: Long = versions.newest
+
   /** The epoch by which `batch` finds its state. */
-  def inForce: Option[RoutingEpoch] = current
+  def inForce(batch: Long): Option[RoutingEpoch] = known.filter(_.batch < batch).lastOption
 
-  /** The epoch that an earlier attempt at `batch` wrote. */
-  def at(batch: Long): Option[RoutingEpoch] = replayed.filter(_.batch == batch)
+  /** The epoch that `batch` migrates to, if it was planned before, in this run or an earlier one. */
+  def at(batch: Long): Option[RoutingEpoch] = known.find(_.batch == batch)
 
-  def lastMigration: Option[MigrationTally] = tally
+  /** Why `batch` adopts nothing, if that was decided already. */
+  def heldAt(batch: Long): Option[Reason] = held.collect { case (`batch`, why) => why }
 
-  /** Makes an epoch durable, or what an earlier attempt at it has left out. */
-  def write(epoch: RoutingEpoch): Unit =
-    if (at(epoch.batch).isEmpty) ledger.write(epoch) else ledger.mark(epoch.batch)
+  def hold(batch: Long, why: Reason): Unit = held = Some(batch -> why)
+
+  /** Whether an earlier run may have committed state of `batch`. */
+  def hasRun(batch: Long): Boolean =
+    batch + 1 <= newest || batch == firstBatch && versions.isAnyAt(batch + 1)
+
+  /** What the last migration that is done cost. */
+  def lastMigration: Option[MigrationTally] = last
+
+  /** Where the migration of `batch` adds up its cost, if it was planned in this run already. */
+  def tallyOf(batch: Long): Option[MigrationTally] = open.collect { case (`batch`, tally) => tally }
+
+  /** Makes an epoch durable unless an earlier attempt has. */
+  def write(epoch: RoutingEpoch): Unit = if (at(epoch.batch).isEmpty) ledger.write(epoch)
 
   /** The batch that migrates to `epoch` is planned. */
   def adopted(epoch: RoutingEpoch, cost: MigrationTally, keepFrom: Long): Unit = {
-    settle()
     ledger.purgeBefore(keepFrom)
-    current = Some(epoch)
-    unwritten = Some(epoch.batch -> cost)
+    val before = inForce(epoch.batch)
+    val ahead = known.filter(_.batch > epoch.batch)
+    known = before.toSeq ++ Seq(epoch) ++ ahead
+    open = Some(epoch.batch -> cost)
   }
 
-  /** A further batch is planned, so the one before is done: its figures are final. */
-  def settle(): Unit = {
-    unwritten.foreach { case (batch, cost) =>
-      ledger.writeMoved(batch, MovedState(cost.scannedRows, cost.movedRows, cost.taskMs))
-      tally = Some(cost)
-    }
-    unwritten = None
+  /** `batch` is planned, so those before it are done: their figures are final. */
+  def settleBefore(batch: Long): Unit = open.filter(_._1 < batch).foreach { case (done, cost) =>
+    ledger.writeMoved(done, MovedState(cost.scannedRows, cost.movedRows, cost.taskMs))
+    last = Some(cost)
+    open = None
   }
 
   /** Whether `text` has not been said last in this run. */
@@ -59,17 +86,28 @@ private[plan] final class RunMemory(ledger: RoutingLedger, firstBatch: Long) {
 private[plan] object RunMemory {
   private val Kept = 256
 
-  private val memories = new LinkedHashMap[(UUID, Long), RunMemory](16, 0.75f, true) {
-    override def removeEldestEntry(eldest: JavaMap.Entry[(UUID, Long), RunMemory]): Boolean =
+  // Read outside the lock: a slow file system must not keep other queries from being planned.
+  private final class Later(read: => RunMemory) {
+    lazy val memory: RunMemory = read
+  }
+
+  private val memories = new LinkedHashMap[(UUID, Long), Later](16, 0.75f, true) {
+    override def removeEldestEntry(eldest: JavaMap.Entry[(UUID, Long), Later]): Boolean =
       size() > Kept
   }
 
-  def of(batch: StreamBatch, operator: Long): RunMemory = synchronized {
-    memories.computeIfAbsent(
-      (batch.runId, operator),
-      _ => {
-        val conf = batch.session.sessionState.newHadoopConf()
-        new RunMemory(new RoutingLedger(batch.checkpoint, operator, conf), batch.batch)
-      })
+  def of(batch: StreamBatch, operator: Long): RunMemory = {
+    val later = memories.synchronized {
+      memories.computeIfAbsent((batch.runId, operator), _ => new Later(read(batch, operator)))
+    }
+    later.memory
+  }
+
+  private def read(batch: StreamBatch, operator: Long): RunMemory = {
+    val conf = batch.session.sessionState.newHadoopConf()
+    new RunMemory(
+      new RoutingLedger(batch.checkpoint, operator, conf),
+      new StateVersions(batch.checkpoint, operator, conf),
+      batch.batch)
   }
 }

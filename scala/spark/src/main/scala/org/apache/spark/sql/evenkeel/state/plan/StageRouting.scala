@@ -52,7 +52,7 @@ private[plan] object StageRouting {
 
   def apply(stage: StatefulStage, batch: StreamBatch): StageRouting = {
     val memories = stage.operators.map(o => o.id -> RunMemory.of(batch, o.id)).toMap
-    memories.values.foreach(_.settle())
+    memories.values.foreach(_.settleBefore(batch.batch))
     val current = inForce(stage, batch, memories)
     val decider = DecideRouting.of(batch.session)
     val leader = memories(stage.leader)
@@ -66,15 +66,16 @@ private[plan] object StageRouting {
       stage.leader,
       stage.partitions,
       current,
-      leader.inForce.map(_.batch),
+      leader.inForce(batch.batch).map(_.batch),
       leader.lastMigration)
     val replay = memories.values.flatMap(_.at(batch.batch)).headOption
-    val adopted = replay.toRight(StreamRefusal.FirstBatch).orElse(decided(decider, question, batch))
+    val adopted =
+      replay.toRight(StreamRefusal.FirstBatch).orElse(decided(decider, question, batch, memories))
     adopted.foreach(check(stage, batch, _))
     adopted.foreach(write(stage, batch, memories, _))
     val table = adopted.fold(_ => current, epoch => PlacementTable(epoch.table))
     val migration = adopted.toOption.map(migrate(stage, batch, current, table, memories, _))
-    val epoch = leader.inForce.map(_.batch)
+    val epoch = leader.at(batch.batch).orElse(leader.inForce(batch.batch)).map(_.batch)
     StageRouting(
       table,
       migration,
@@ -93,7 +94,7 @@ private[plan] object StageRouting {
       stage: StatefulStage,
       batch: StreamBatch,
       memories: Map[Long, RunMemory]): PlacementTable = {
-    val epochs = stage.operators.map(o => memories(o.id).inForce)
+    val epochs = stage.operators.map(o => memories(o.id).inForce(batch.batch))
     epochs.flatten.foreach(check(stage, batch, _))
     val plain = RoutingTable.plain(stage.partitions, PlainHosts)
     val tables = epochs.map(_.fold(plain)(_.table)).map(t => if (t.isPlain) plain else t)
@@ -102,21 +103,38 @@ private[plan] object StageRouting {
     PlacementTable(epochs.head.fold(plain)(_.table))
   }
 
-  private def check(stage: StatefulStage, batch: StreamBatch, epoch: RoutingEpoch): Unit =
+  private def check(stage: StatefulStage, batch: StreamBatch, epoch: RoutingEpoch): Unit = {
     if (epoch.table.targets != stage.partitions)
       throw StateErrors.partitionsChanged(
         batch.checkpoint,
         epoch.operator,
         epoch.table.targets,
         stage.partitions)
+    if (epoch.table.heavyKeys.nonEmpty)
+      epoch.windows.filter(_ != stage.windows).foreach { before =>
+        throw StateErrors.windowsChanged(batch.checkpoint, epoch.operator, before, stage.windows)
+      }
+  }
 
   private def decided(
       decider: DecideRouting,
       question: RoutingQuestion,
-      batch: StreamBatch): Either[Reason, RoutingEpoch] =
-    if (batch.batch == 0) Left(StreamRefusal.FirstBatch)
-    else
-      decider.decide(question).filterOrElse(_ => batch.isArmed, StreamRefusal.NotArmed)
+      batch: StreamBatch,
+      memories: Map[Long, RunMemory]): Either[Reason, RoutingEpoch] = {
+    val leader = memories(question.operator)
+    val answer = leader.heldAt(batch.batch).toLeft(()).flatMap { _ =>
+      if (batch.batch == 0) Left(StreamRefusal.FirstBatch)
+      else
+        decider
+          .decide(question)
+          .filterOrElse(_ => batch.isArmed, StreamRefusal.NotArmed)
+          .filterOrElse(
+            _ => !memories.values.exists(_.hasRun(batch.batch)),
+            StreamRefusal.RunBefore)
+    }
+    answer.left.foreach(leader.hold(batch.batch, _))
+    answer
+  }
 
   /** Durable for every operator of the stage, the leader first: a replay completes what a crash left out. */
   private def write(
@@ -126,10 +144,17 @@ private[plan] object StageRouting {
       epoch: RoutingEpoch): Unit = {
     MigrationSteps.at(Step.BeforeRoutingFile)
     stage.operators.map(_.id).sorted.foreach { id =>
-      memories(id).write(epoch.copy(batch = batch.batch, operator = id))
+      memories(id).write(of(epoch, stage, batch, id))
     }
     MigrationSteps.at(Step.AfterRoutingFile)
   }
+
+  private def of(
+      epoch: RoutingEpoch,
+      stage: StatefulStage,
+      batch: StreamBatch,
+      operator: Long): RoutingEpoch =
+    epoch.copy(batch = batch.batch, operator = operator, windows = Some(stage.windows))
 
   private def migrate(
       stage: StatefulStage,
@@ -138,8 +163,10 @@ private[plan] object StageRouting {
       to: PlacementTable,
       memories: Map[Long, RunMemory],
       epoch: RoutingEpoch): Migration = {
-    val tally = MigrationTally(batch.session.sparkContext)
-    val known = (memories(stage.leader).inForce ++ Some(epoch)).flatMap(_.heavyKeys)
+    val leader = memories(stage.leader)
+    val planned = leader.tallyOf(batch.batch)
+    val tally = planned.getOrElse(MigrationTally(batch.session.sparkContext))
+    val known = (leader.inForce(batch.batch) ++ Some(epoch)).flatMap(_.heavyKeys)
     val points = PointMoves.of(
       from,
       to,
@@ -149,9 +176,9 @@ private[plan] object StageRouting {
       known.collect { case key if key.row.nonEmpty => key.hash -> key.row }.toMap)
     val keepFrom = batch.batch - batch.session.sessionState.conf.minBatchesToRetain
     memories.foreach { case (id, memory) =>
-      memory.adopted(epoch.copy(batch = batch.batch, operator = id), tally, keepFrom)
+      memory.adopted(of(epoch, stage, batch, id), tally, keepFrom)
     }
-    tell(stage, batch, epoch, tally)
+    if (planned.isEmpty) tell(stage, batch, epoch, tally)
     val losing = points.fold(Migration.losing(from, to))(_.losing)
     Migration(from, to, stage.windows, losing, points, tally)
   }

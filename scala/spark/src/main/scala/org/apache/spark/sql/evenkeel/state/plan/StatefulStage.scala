@@ -4,7 +4,8 @@ package org.apache.spark.sql.evenkeel.state.plan
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, TimeWindow}
 import org.apache.spark.sql.catalyst.plans.physical.{
   HashPartitioning,
-  StatefulOpClusteredDistribution
+  StatefulOpClusteredDistribution,
+  UnspecifiedDistribution
 }
 import org.apache.spark.sql.evenkeel.explain.Reason
 import org.apache.spark.sql.evenkeel.state.migrate.StoreSpec
@@ -73,14 +74,17 @@ object StatefulStage {
     }
   }
 
-  /** Tops of the stages of a plan. A union without stateful operators above has a stage per child. */
+  /** Tops of the stages of a plan. A union on whose partitions nothing relies has a stage per child. */
   private def roots(plan: SparkPlan): Seq[SparkPlan] = plan match {
     case union: UnionExec => union.children.flatMap(roots)
-    case top if top.children.size == 1 && !hasState(top) && !isExchange(top) =>
+    case top if top.children.size == 1 && !hasState(top) && !isExchange(top) && isFree(top) =>
       roots(top.children.head)
     case exchange if isExchange(exchange) => exchange.children.flatMap(roots)
     case top => top +: exchangesBelow(top).flatMap(_.children.flatMap(roots))
   }
+
+  private def isFree(plan: SparkPlan): Boolean =
+    plan.requiredChildDistribution.forall(_ == UnspecifiedDistribution)
 
   private def hasState(plan: SparkPlan): Boolean = plan.isInstanceOf[StateStoreWriter]
 

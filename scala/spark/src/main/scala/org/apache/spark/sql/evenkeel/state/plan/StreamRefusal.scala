@@ -38,5 +38,10 @@ object StreamRefusal {
         "STREAM_NOT_ARMED",
         "the offset log of this batch names another state store; adopt the checkpoint first")
 
+  case object RunBefore
+      extends Reason(
+        "STREAM_RUN_BEFORE",
+        "this batch has left state in an earlier run, and must place it as that run did")
+
   case object FirstBatch extends Reason("STREAM_FIRST_BATCH", "there is no state yet")
 }

@@ -40,14 +40,23 @@ final class KeySketch(val hosts: Int, capacity: Int, listed: Int, every: Int)
 
   override def add(part: SampledTask): Unit = parts :+= part
 
-  // Only collected here, on the thread of the scheduler; added up when the next batch is planned.
+  // Mostly collected here, on the thread of the scheduler, and added up when the next batch is planned.
   override def merge(other: AccumulatorV2[SampledTask, KeySketch]): Unit = synchronized {
     other.value.parts.foreach { part =>
       if (!seen.get(part.mapPartition)) {
         seen.set(part.mapPartition)
         parts :+= part
+        if (parts.size == KeySketch.MostParts) fold()
       }
     }
+  }
+
+  /** Makes one of all parts, so that thousands of map tasks need no more memory than some. */
+  private def fold(): Unit = {
+    val whole = HostedHistogram.merge(parts.map(_.histogram), KeySketch.FoldedPairs * listed)
+    val kept = whole.entries.iterator.map(_.key).toSet
+    val named = parts.iterator.flatMap(_.names).filter { case (key, _) => kept(key) }.toMap
+    parts = Vector(SampledTask(KeySketch.Folded, whole, named))
   }
 
   override def value: KeySketch = this
@@ -66,4 +75,11 @@ final class KeySketch(val hosts: Int, capacity: Int, listed: Int, every: Int)
 
   /** Heavy keys as text, as far as tasks wrote them down. */
   def names: Map[Long, KeyName] = synchronized(parts.iterator.flatMap(_.names).toMap)
+}
+
+private object KeySketch {
+  val MostParts = 64
+  // More than one task lists: what is heavy in all together may be light in each.
+  val FoldedPairs = 8
+  val Folded = -1
 }

@@ -55,6 +55,10 @@ final case class SampleKeysExec(
 
   override protected def stringArgs: Iterator[Any] = Iterator(routingKeys, keys)
 
+  // Two inputs of a self-join are counted apart but are the same: Spark may read and shuffle them once.
+  override protected def doCanonicalize(): SparkPlan =
+    super.doCanonicalize().asInstanceOf[SampleKeysExec].copy(sketch = null)
+
   private def hashes: Seq[Expression] =
     Seq(new CollationAwareXxHash64(routingKeys), new CollationAwareMurmur3Hash(keys))
 
