@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.apache.spark.sql.evenkeel.state.decide
 
-import java.nio.file.Files
+import java.nio.file.{Files, Paths}
 
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.classic.ClassicConversions.castToImpl
 import org.apache.spark.sql.evenkeel.SparkSuite
 import org.apache.spark.sql.evenkeel.state.RocksDBMigratingStateStoreProvider
 import org.apache.spark.sql.evenkeel.state.checkpoint.CheckpointProvider
 import org.apache.spark.sql.evenkeel.state.plan.DecideRouting
+import org.apache.spark.sql.evenkeel.state.sample.{KeptSample, KeptSamples, KeyName}
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streaming.{OutputMode, StreamingQuery}
@@ -16,6 +19,7 @@ import org.scalatest.concurrent.Eventually
 import org.scalatest.time.{Seconds, Span}
 
 import io.evenkeel.core.SplitMix64
+import io.evenkeel.core.kip.{HostedHistogram, HostedKey}
 
 /** Real streams that count their own keys and decide by themselves. */
 class SampledRoutingSuite extends SparkSuite with Eventually {
@@ -58,6 +62,8 @@ class SampledRoutingSuite extends SparkSuite with Eventually {
             pause(query)
           }
         finally query.stop()
+        // What a run leaves for the next one is written when the bus comes to its end.
+        spark.sparkContext.listenerBus.waitUntilEmpty()
       }
     }
     val counts = spark.table("sampled").collect().map(r => r.getLong(0) -> r.getLong(1)).toMap
@@ -112,6 +118,31 @@ class SampledRoutingSuite extends SparkSuite with Eventually {
     val ran = count(Seq(rows -> waits), pause = waiting)
     assert(ran.counts == exact(rows))
     assert(!ran.epochs.isEmpty)
+  }
+
+  test("a query that is started again for every batch moves all the same") {
+    val runs = Seq.tabulate(4)(i => colliding(20 + i, 5000))
+    val ran = count(runs.map(_ -> Nil))
+    assert(ran.counts == exact(runs.flatten))
+    assert(!ran.epochs.isEmpty)
+  }
+
+  test("a sample that cannot be read is as good as none") {
+    val checkpoint = new Path(Files.createTempDirectory("kept").toUri)
+    val samples = new KeptSamples(checkpoint, 3, new Configuration())
+    assert(samples.read(hosts = 2).isEmpty)
+    val histogram = new HostedHistogram(Array(HostedKey(7L, 1, 6)), Array(1, 10), squares = 13)
+    samples.write(KeptSample(histogram, Map(7L -> KeyName("seven", Seq[Byte](1, 2))), 40, 50))
+    val read = samples.read(hosts = 2).get
+    assert(read.histogram.entries.toSeq == histogram.entries.toSeq)
+    assert(read.histogram.hostTotals.toSeq == Seq(1.0, 10.0) && read.histogram.squares == 13)
+    assert(read.names == Map(7L -> KeyName("seven", Vector[Byte](1, 2))))
+    assert(read.batchMs == 40 && read.stateRows == 50)
+    assert(samples.read(hosts = 4).isEmpty)
+    val file = Paths.get(new Path(KeptSamples.folder(checkpoint), "3").toUri)
+    Files.write(file, Files.readAllBytes(file).dropRight(3))
+    Files.deleteIfExists(file.resolveSibling(".3.crc"))
+    assert(samples.read(hosts = 2).isEmpty)
   }
 
   /** Until the query has reported a trigger without data. */

@@ -148,6 +148,12 @@ class SampleKeysSuite extends SparkSuite {
     assert(sketches.before(3).total == 1100)
   }
 
+  test("inputs that are counted apart are the same input: Spark may shuffle them once") {
+    val df = spark.range(10).selectExpr("id % 3 AS k")
+    assert(sampled(df, sketch(), "k").sameResult(sampled(df, sketch(), "k")))
+    assert(!sampled(df, sketch(), "k").sameResult(sampled(spark.range(9).toDF("k"), sketch(), "k")))
+  }
+
   test("what thousands of map tasks have seen is kept in the memory of some, each task once") {
     val into = sketch()
     def part(task: Int): KeySketch = {

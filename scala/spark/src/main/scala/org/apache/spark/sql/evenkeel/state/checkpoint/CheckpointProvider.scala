@@ -9,6 +9,7 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.classic.ClassicConversions.castToImpl
 import org.apache.spark.sql.evenkeel.state.CheckpointFiles
 import org.apache.spark.sql.evenkeel.state.ledger.{RoutingEpoch, RoutingLedger}
+import org.apache.spark.sql.evenkeel.state.sample.KeptSamples
 import org.apache.spark.sql.execution.streaming.checkpointing.{
   CommitLog,
   OffsetSeqBase,
@@ -91,6 +92,7 @@ final class CheckpointProvider(session: SparkSession, location: String, settleMs
       .operators(root, hadoopConf)
       .foreach(new RoutingLedger(root, _, hadoopConf).clear())
     files.delete(RoutingLedger.root(root))
+    files.delete(KeptSamples.folder(root))
     change
   }
 

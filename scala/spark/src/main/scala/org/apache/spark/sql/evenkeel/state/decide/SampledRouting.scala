@@ -12,7 +12,13 @@ import org.apache.spark.sql.evenkeel.hint.KipHint
 import org.apache.spark.sql.evenkeel.state.ledger.{RoutingEpoch, RoutingLedger}
 import org.apache.spark.sql.evenkeel.state.migrate.MigrationMetrics
 import org.apache.spark.sql.evenkeel.state.plan.{DecideRouting, RoutingQuestion}
-import org.apache.spark.sql.evenkeel.state.sample.{KeySketches, SampleInput}
+import org.apache.spark.sql.evenkeel.state.sample.{
+  KeptSample,
+  KeptSamples,
+  KeySketches,
+  SampleInput,
+  SampleWatch
+}
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.streaming.ProcessingTimeTrigger
 import org.apache.spark.sql.execution.streaming.runtime.StreamExecution
@@ -94,8 +100,10 @@ final class SampledRouting extends DecideRouting {
       execution: Option[StreamExecution]): StreamFacts = {
     val progress = lastRun(execution)
     StreamFacts(
-      batchMs = progress.fold(0L)(p => Option(p.durationMs.get(AddBatch)).fold(0L)(_.longValue)),
-      stateRows = progress.fold(0L)(_.stateOperators.map(_.numRowsTotal).sum),
+      batchMs =
+        progress.fold(memory.kept.fold(0L)(_.batchMs))(_.durationMs.get(AddBatch).longValue),
+      stateRows =
+        progress.fold(memory.kept.fold(0L)(_.stateRows))(_.stateOperators.map(_.numRowsTotal).sum),
       wholeMoveMs = price(question, memory),
       parallelTasks = question.session.sparkContext.defaultParallelism,
       batchesSinceChange = question.lastEpoch.fold(Int.MaxValue)(e => (question.batch - e).toInt),
@@ -124,7 +132,8 @@ final class SampledRouting extends DecideRouting {
 
 object SampledRouting {
 
-  private final class Memory(val sketches: KeySketches) {
+  /** @param kept what the run before knew */
+  private final class Memory(val sketches: KeySketches, val kept: Option[KeptSample]) {
     var unfinished = false
     var price: Option[Double] = None
     var hasLooked = false
@@ -177,9 +186,19 @@ object SampledRouting {
     val conf = question.session.sessionState.conf
     val hosts = current(question, conf).hosts
     val key = (question.runId, question.operator)
-    val memory = memories.remove(key).filter(_.sketches.isOver(hosts)).getOrElse {
+    val before = memories.remove(key)
+    val memory = before.filter(_.sketches.isOver(hosts)).getOrElse {
       val heavy = RepartitionSettings.of(conf).heavyKeys(question.partitions)
-      new Memory(new KeySketches(conf.getConf(StreamingConf.Decay), 8 * heavy, hosts))
+      val samples = new KeptSamples(
+        question.checkpoint,
+        question.operator,
+        question.session.sessionState.newHadoopConf())
+      val kept = if (before.isEmpty) samples.read(hosts) else None
+      val sketches = new KeySketches(conf.getConf(StreamingConf.Decay), 8 * heavy, hosts, kept)
+      SampleWatch(question.session.sparkContext, question.runId) { (batchMs, stateRows) =>
+        sketches.keep(batchMs, stateRows).foreach(samples.write)
+      }
+      new Memory(sketches, kept)
     }
     // Put in again as the newest: the one that was not asked for longest goes first.
     memories.put(key, memory)

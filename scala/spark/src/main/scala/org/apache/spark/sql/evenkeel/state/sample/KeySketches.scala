@@ -12,10 +12,14 @@ import io.evenkeel.core.kip.{HostedHistogram, HostedMemory}
  * are added to the memory.
  *
  * @param capacity (key, host) pairs that are remembered
+ * @param kept what an earlier run knew
  */
-final class KeySketches(decay: Double, capacity: Int, hosts: Int) {
-  private var memory = HostedMemory(decay, capacity, hosts)
-  private var texts = Map.empty[Long, KeyName]
+final class KeySketches(decay: Double, capacity: Int, hosts: Int, kept: Option[KeptSample] = None) {
+  private var memory = {
+    val empty = HostedMemory(decay, capacity, hosts)
+    kept.fold(empty)(sample => empty.add(sample.histogram))
+  }
+  private var texts = kept.fold(Map.empty[Long, KeyName])(_.names)
   private var open = Seq.empty[KeySketch]
   private var openBatch = -1L
 
@@ -41,6 +45,12 @@ final class KeySketches(decay: Double, capacity: Int, hosts: Int) {
   }
 
   def names: Map[Long, KeyName] = texts
+
+  /** All that is known when the last batch is done, for the next run; none if nothing was counted. */
+  def keep(batchMs: Long, stateRows: Long): Option[KeptSample] = {
+    val all = before(Long.MaxValue)
+    Option.when(all.total > 0)(KeptSample(all, texts, batchMs, stateRows))
+  }
 
   def isOver(otherHosts: Int): Boolean = otherHosts == hosts
 

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.apache.spark.sql.evenkeel.state.sample
+
+import java.io.{DataInputStream, DataOutputStream}
+import java.nio.charset.StandardCharsets.UTF_8
+
+import scala.util.control.NonFatal
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.Path
+import org.apache.spark.internal.Logging
+import org.apache.spark.sql.evenkeel.state.CheckpointFiles
+
+import io.evenkeel.core.Snapshot
+import io.evenkeel.core.kip.{HostedHistogram, HostedKey}
+
+/**
+ * What a run knew of its keys when it ended, for the next one: queries that are started for one batch, such as
+ * those with `Trigger.AvailableNow`, would never know enough otherwise.
+ *
+ * @param batchMs how long the last batch took
+ * @param stateRows rows of the state after it
+ */
+final case class KeptSample(
+    histogram: HostedHistogram,
+    names: Map[Long, KeyName],
+    batchMs: Long,
+    stateRows: Long) {
+
+  def toBytes: Array[Byte] = Snapshot.write(KeptSample.Kind, KeptSample.Version) { out =>
+    Seq(batchMs, stateRows).foreach(out.writeLong)
+    out.writeDouble(histogram.squares)
+    out.writeInt(histogram.hosts)
+    histogram.hostTotals.foreach(out.writeDouble)
+    out.writeInt(histogram.entries.length)
+    histogram.entries.foreach { e =>
+      out.writeLong(e.key)
+      out.writeInt(e.host)
+      out.writeDouble(e.weight)
+    }
+    out.writeInt(names.size)
+    names.foreach { case (key, name) =>
+      out.writeLong(key)
+      KeptSample.write(out, name.text.getBytes(UTF_8))
+      KeptSample.write(out, name.row.toArray)
+    }
+  }
+}
+
+object KeptSample {
+  private val Kind = "key-sample"
+  private val Version = 1
+
+  def fromBytes(bytes: Array[Byte]): KeptSample = Snapshot.read(Kind, Version, bytes) { (_, in) =>
+    val (batchMs, stateRows, squares) = (in.readLong(), in.readLong(), in.readDouble())
+    val totals = Array.fill(in.readInt())(in.readDouble())
+    val entries =
+      Array.fill(in.readInt())(HostedKey(in.readLong(), in.readInt(), in.readDouble()))
+    val names = Seq.fill(in.readInt()) {
+      in.readLong() -> KeyName(new String(read(in), UTF_8), read(in).toVector)
+    }
+    KeptSample(new HostedHistogram(entries, totals, squares), names.toMap, batchMs, stateRows)
+  }
+
+  private def write(out: DataOutputStream, bytes: Array[Byte]): Unit = {
+    out.writeInt(bytes.length)
+    out.write(bytes)
+  }
+
+  private def read(in: DataInputStream): Array[Byte] = in.readNBytes(in.readInt())
+}
+
+/**
+ * Where samples are kept: `<checkpoint>/evenkeel/sample/<operator>`. Nothing depends on their being there, so
+ * whatever goes wrong with them is a warning.
+ */
+final class KeptSamples(checkpoint: Path, operator: Long, hadoopConf: Configuration)
+    extends Logging {
+  private val path = new Path(KeptSamples.folder(checkpoint), operator.toString)
+  private lazy val files = new CheckpointFiles(path.getParent, hadoopConf)
+
+  /** The sample of the run before, if it is over as many hosts. */
+  def read(hosts: Int): Option[KeptSample] =
+    try
+      Option
+        .when(files.exists(path))(KeptSample.fromBytes(files.read(path)))
+        .filter(_.histogram.hosts == hosts)
+    catch {
+      case NonFatal(e) =>
+        logWarning(s"The key sample $path cannot be read; the query learns anew", e)
+        None
+    }
+
+  def write(sample: KeptSample): Unit =
+    try {
+      files.makeFolder(path.getParent)
+      files.write(path, sample.toBytes, overwrite = true)
+    } catch {
+      case NonFatal(e) => logWarning(s"The key sample $path was not written", e)
+    }
+}
+
+object KeptSamples {
+
+  /** The folder of all samples of a checkpoint. */
+  def folder(checkpoint: Path): Path = new Path(checkpoint, "evenkeel/sample")
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.apache.spark.sql.evenkeel.state.sample
+
+import java.util.UUID
+
+import org.apache.spark.SparkContext
+import org.apache.spark.scheduler.{SparkListener, SparkListenerEvent}
+import org.apache.spark.sql.streaming.StreamingQueryListener.{
+  QueryProgressEvent,
+  QueryTerminatedEvent
+}
+
+/** Waits for the end of a run and hands on how long its last batch took and how much state there is then. */
+private[state] final class SampleWatch private (
+    context: SparkContext,
+    run: UUID,
+    ended: (Long, Long) => Unit)
+    extends SparkListener {
+  private var batchMs = 0L
+  private var stateRows = 0L
+
+  override def onOtherEvent(event: SparkListenerEvent): Unit = event match {
+    case e: QueryProgressEvent if e.progress.runId == run =>
+      // A trigger without data reports as well.
+      Option(e.progress.durationMs.get("addBatch")).foreach { ms =>
+        batchMs = ms
+        stateRows = e.progress.stateOperators.map(_.numRowsTotal).sum
+      }
+    case e: QueryTerminatedEvent if e.runId == run =>
+      context.removeSparkListener(this)
+      if (batchMs > 0) ended(batchMs, stateRows)
+    case _ =>
+  }
+}
+
+private[state] object SampleWatch {
+
+  def apply(context: SparkContext, run: UUID)(ended: (Long, Long) => Unit): Unit =
+    context.addSparkListener(new SampleWatch(context, run, ended))
+}
