@@ -26,6 +26,11 @@ ThisBuild / scalacOptions ++= Seq(
   "-Wvalue-discard",
   "-Werror")
 
+Global / concurrentRestrictions := Seq(
+  Tags.limitAll(2),
+  Tags.limit(Tags.ForkedTestGroup, 2),
+  Tags.exclusiveGroup(Tags.Clean))
+
 val sparkMinor = "4.2"
 val sparkVersion = "4.2.0"
 
@@ -88,6 +93,14 @@ lazy val spark = (project in file("scala/spark"))
       ("org.apache.spark" %% "spark-sql" % sparkVersion % Test).classifier("tests").intransitive(),
       // A sink that tells whether a batch came once: crashed streams write into it.
       "io.delta" %% s"delta-spark_$sparkMinor" % "4.4.0" % Test),
+    // Streams wait more than they compute: they and the rest are tested side by side, a process each.
+    Test / testGrouping := {
+      val fork = Tests.SubProcess((Test / forkOptions).value)
+      (Test / definedTests).value
+        .groupBy(t => if (t.name.contains(".evenkeel.state.")) "streams" else "batch")
+        .map { case (name, tests) => Tests.Group(name, tests, fork) }
+        .toSeq
+    },
     buildInfoPackage := "io.evenkeel",
     buildInfoObject := "BuildInfo",
     buildInfoKeys := Seq[BuildInfoKey](

@@ -154,7 +154,8 @@ jvm = spark._jvm
 ledger = jvm.org.apache.spark.sql.evenkeel.state.ledger
 table = jvm.io.evenkeel.core.table.RoutingTable.plain(4, 2)
 nothing = jvm.org.apache.spark.api.python.PythonUtils.toSeq(jvm.java.util.ArrayList())
-epoch = ledger.RoutingEpoch(3, 0, table, nothing, "released: back to plain hashing", 0.25)
+none = jvm.scala.Option.apply(None)
+epoch = ledger.RoutingEpoch(3, 0, table, nothing, "released: back to plain hashing", 0.25, none)
 path = jvm.org.apache.hadoop.fs.Path({str(tmp_path)!r})
 log = ledger.RoutingLedger(path, 0, jvm.org.apache.hadoop.conf.Configuration())
 log.write(epoch)

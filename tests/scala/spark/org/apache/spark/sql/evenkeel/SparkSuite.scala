@@ -33,7 +33,7 @@ abstract class SparkSuite extends AnyFunSuite with BeforeAndAfterAll with Adapti
       .master(master)
       .config("spark.ui.enabled", "false")
       .config("spark.sql.extensions", classOf[EvenkeelExtensions].getName)
-      .config("spark.sql.warehouse.dir", "target/spark-warehouse")
+      .config("spark.sql.warehouse.dir", s"target/spark-warehouse/${getClass.getSimpleName}")
       .config("spark.sql.shuffle.partitions", "4")
     settings.foreach { case (key, value) => builder.config(key, value) }
     builder.getOrCreate()
