@@ -35,12 +35,12 @@ class ElasticStreamSuite extends ClockedStreamSuite {
   }
 
   /** Batches take a tenth of the interval at first, later half as much again as there is. */
-  private def elastic(settings: Map[String, String]): Ran = {
+  private def elastic(settings: Map[String, String], restarts: Set[Int] = Set.empty): Ran = {
     val stream = new ClockedStream(query, settings) {
       override def seen(batch: Long): Unit =
         clock.advance(if (batch < idle) intervalMs / 10 else intervalMs * 3 / 2)
     }
-    ticked(stream, rows)
+    ticked(stream, rows, restarts)
   }
 
   private def inUse(ran: Ran, batch: Long): Int = spark.read
@@ -53,7 +53,7 @@ class ElasticStreamSuite extends ClockedStreamSuite {
     .toInt
 
   for (backend <- Backend.two.tail)
-    test(s"an idle stream gives partitions up and takes them again, ${backend.name}") {
+    test(s"an idle stream gives partitions up, over a restart, and takes them again, ${backend.name}") {
       withConf(backend.settings.toSeq: _*) {
         val theirs = elastic(backend.settings + (providerKey -> backend.plain))
         val ours = elastic(
@@ -64,7 +64,9 @@ class ElasticStreamSuite extends ClockedStreamSuite {
             StreamingConf.ElasticityBatches.key -> "2",
             StreamingConf.ElasticityMinPartitions.key -> least.toString,
             StreamingConf.MaxMovedShare.key -> "1",
-            StreamingConf.MinIntervalBatches.key -> "1"))
+            StreamingConf.MinIntervalBatches.key -> "1"),
+          // While it is idle: a new run goes on with the few partitions of the last one.
+          restarts = Set(idle))
         assertSame(ours, theirs)
         assertPlaced(query, ours)
         val used = rows.indices.map(b => inUse(ours, b.toLong))
