@@ -165,6 +165,7 @@ final case class RoutedExchangeExec(
         keys,
         spread,
         child.output,
+        combined,
         copyRows,
         routedRows,
         longMetric("tableWaitTime"),

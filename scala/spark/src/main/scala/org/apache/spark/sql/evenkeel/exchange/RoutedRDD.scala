@@ -56,6 +56,7 @@ private[exchange] final class RoutedRDD(
     replayed.sorted(firstParent[InternalRow].iterator(split, context)).map { row =>
       val begun = meter.begin()
       val key = hash(row).getLong(0)
+      // Never a buffer's size: it need not be the same when the task is run again (see RowWeight).
       if (!replayed.ties(row)) target = subject.route(key, 1L)
       meter.end(begun, key, target)
       if (copyRows) (target, row.copy()) else pair.update(target, row)
