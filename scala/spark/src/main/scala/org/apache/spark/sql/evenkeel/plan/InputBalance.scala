@@ -52,8 +52,7 @@ private[plan] object InputBalance {
     case r: RepartitionByExpression => r.partitionExpressions.nonEmpty
     case a: Aggregate => a.groupingExpressions.nonEmpty
     // A side that will be sent to every task needs no exchange, and nothing would be measured.
-    case ExtractEquiJoinKeys(_, _, _, _, _, left, right, _) =>
-      Seq(left, right).forall(_.stats.sizeInBytes > SQLConf.get.autoBroadcastJoinThreshold)
+    case join @ ExtractEquiJoinKeys(_, _, _, _, _, _, _, _) => BroadcastSide.of(join).isEmpty
     case _ => false
   }
 

@@ -36,10 +36,9 @@ object PlanRoutedRepartition extends SparkStrategy {
   /** The choice, unless AQE has found since that nothing is to be gained. */
   private def choose(r: RoutedRepartition): Either[Reason, SafeRouter] =
     chosen(r).flatMap(safe =>
-      Option
-        .when(ifNeeded(r))(InputBalance.even(r.child))
-        .flatten
-        .toLeft(safe))
+      if (!ifNeeded(r)) Right(safe)
+      else if (ClusteredInput.undone(r.child)) Left(Reason.BalancedInput)
+      else InputBalance.even(r.child).toLeft(safe))
 
   /** Chosen once: when AQE plans again, a stage that is done no longer shows what its rows are. */
   private def chosen(r: RoutedRepartition): Either[Reason, SafeRouter] =

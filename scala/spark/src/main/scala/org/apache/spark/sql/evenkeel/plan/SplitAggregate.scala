@@ -19,9 +19,10 @@ import org.apache.spark.sql.catalyst.expressions.{
   Expression,
   NamedExpression,
   PythonUDAF,
-  SessionWindow
+  SessionWindow,
+  TimeWindow
 }
-import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Expand, Filter, LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
 import org.apache.spark.sql.evenkeel.config.EvenkeelConf
@@ -172,8 +173,9 @@ object SplitAggregate {
   private def choose(a: Aggregate, r: RouteRequest): Either[Reason, Choice] =
     firstChoice(a, r).flatMap { choice =>
       val insisted = r.shape.isDefined || EvenkeelConf.force.isDefined
-      val even = if (choice.clustered && !insisted) InputBalance.even(a.child) else None
-      even.toLeft(choice)
+      if (!choice.clustered || insisted) Right(choice)
+      else if (ClusteredInput.undone(a.child)) Left(Reason.BalancedInput)
+      else InputBalance.even(a.child).toLeft(choice)
     }
 
   private def firstChoice(a: Aggregate, r: RouteRequest): Either[Reason, Choice] =
@@ -217,10 +219,19 @@ object SplitAggregate {
         case _: Collect[_] | _: PercentileBase | _: Mode | _: ListAgg => true
         case _ => false
       }),
+      windowsPerRow = makesWindows(a.child),
       clusteredInput = ClusteredInput(a.child, a.groupingExpressions),
       inputPartitions = InputPartitions(a.child),
       rowsPerKey = rowsPerKey(a),
       targets = targets(r))
+  }
+
+  /** Whether a sliding window is made below, without another operator between that combines rows. */
+  private def makesWindows(plan: LogicalPlan): Boolean = plan match {
+    case Filter(_, child) => makesWindows(child)
+    case Project(_, child) => makesWindows(child)
+    case e: Expand => e.output.exists(_.metadata.contains(TimeWindow.marker))
+    case _ => false
   }
 
   /** From statistics alone, where a table has them: rows over the product of its keys' distinct values. */
