@@ -74,7 +74,12 @@ private[exchange] final class RoutedRDD(
 
 private object RoutedRDD {
 
-  /** In a batch stage no slide ends, so a router that learns per slide gets its period in rows. */
+  /**
+   * In a batch stage no slide and no window ends: a router that learns per slide gets its period in rows, and
+   * one that keeps every key of a window keeps sketches instead, whose memory is bounded.
+   */
   def forBatch(spec: RouterSpec, targets: Int): RouterSpec =
-    spec.withDefault("statsWindow", math.max(10000, 16 * targets).toString)
+    spec
+      .withDefault("statsWindow", math.max(10000, 16 * targets).toString)
+      .withDefault("cardinality", "hll")
 }
