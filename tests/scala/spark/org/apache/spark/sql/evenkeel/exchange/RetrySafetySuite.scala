@@ -8,7 +8,6 @@ class RetrySafetySuite extends AnyFunSuite {
 
   private val scan = RetryFacts(
     targets = 16,
-    aloneRouter = true,
     combined = false,
     keys = SameOrder,
     rows = SameOrder)
@@ -46,13 +45,9 @@ class RetrySafetySuite extends AnyFunSuite {
           Left("rand()"))
   }
 
-  test("a router that talks to other tasks is refused even above a scan") {
-    assert(RetrySafety.decide(scan.copy(aloneRouter = false)).isLeft)
-  }
-
   test("with one target there is nothing to go wrong") {
     assert(
-      RetrySafety.decide(scan.copy(targets = 1, aloneRouter = false, keys = Changing("x"))) ==
+      RetrySafety.decide(scan.copy(targets = 1, keys = Changing("x"))) ==
         Right(RowOrder.AsTheyCome))
   }
 

@@ -31,9 +31,9 @@ import org.apache.spark.sql.internal.SQLConf
  */
 private[plan] object InputBalance {
 
-  /** That the input is even, once all exchanges that feed the plan are done. */
-  def even(plan: LogicalPlan): Option[Reason] =
-    measured(plan).filter(_ <= limit).map(Reason.EvenInput(_))
+  /** That the input is even, once all exchanges that feed the plan are done; `insist` is how to be routed yet. */
+  def even(plan: LogicalPlan, insist: String): Option[Reason] =
+    measured(plan).filter(_ <= limit).map(Reason.EvenInput(_, insist))
 
   /**
    * Whether some task may be overloaded for another reason than the keys of the operator: rows come by an

@@ -38,7 +38,7 @@ object PlanRoutedRepartition extends SparkStrategy {
     chosen(r).flatMap(safe =>
       if (!ifNeeded(r)) Right(safe)
       else if (ClusteredInput.undone(r.child)) Left(Reason.BalancedInput)
-      else InputBalance.even(r.child).toLeft(safe))
+      else InputBalance.even(r.child, "leave out when=needed to insist").toLeft(safe))
 
   /** Chosen once: when AQE plans again, a stage that is done no longer shows what its rows are. */
   private def chosen(r: RoutedRepartition): Either[Reason, SafeRouter] =
@@ -65,7 +65,6 @@ object PlanRoutedRepartition extends SparkStrategy {
 
   private def retryFacts(r: RoutedRepartition): RetryFacts = RetryFacts(
     targets(r),
-    aloneRouter = true,
     combined = false,
     keys = InputReplay(r.child, AttributeSet(r.keys)),
     rows = InputReplay(r.child, r.child.outputSet))

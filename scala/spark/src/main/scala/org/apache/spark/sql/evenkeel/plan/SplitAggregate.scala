@@ -175,7 +175,7 @@ object SplitAggregate {
       val insisted = r.shape.isDefined || EvenkeelConf.force.isDefined
       if (!choice.clustered || insisted) Right(choice)
       else if (ClusteredInput.undone(a.child)) Left(Reason.BalancedInput)
-      else InputBalance.even(a.child).toLeft(choice)
+      else InputBalance.even(a.child, "shape=raw insists").toLeft(choice)
     }
 
   private def firstChoice(a: Aggregate, r: RouteRequest): Either[Reason, Choice] =
@@ -195,7 +195,6 @@ object SplitAggregate {
   private def retryFacts(a: Aggregate, r: RouteRequest, shape: AggregateShape): RetryFacts =
     RetryFacts(
       targets(r),
-      aloneRouter = true,
       combined = shape == AggregateShape.Merge,
       keys = InputReplay(
         a.child,
