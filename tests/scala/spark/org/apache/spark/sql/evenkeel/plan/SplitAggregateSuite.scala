@@ -3,7 +3,7 @@ package org.apache.spark.sql.evenkeel.plan
 
 import java.nio.file.Files
 
-import org.apache.spark.sql.evenkeel.SparkSuite
+import org.apache.spark.sql.evenkeel.{LogOf, SparkSuite}
 import org.apache.spark.sql.evenkeel.explain.{Outcome, Reason}
 import org.apache.spark.sql.execution.adaptive.QueryStageExec
 import org.scalatest.Assertion
@@ -134,6 +134,13 @@ class SplitAggregateSuite extends SparkSuite {
     assert(text.contains("routed by dalton, shape=merge, targets=64"))
   }
 
+  test("a key whose SQL has line breaks is told on one line") {
+    val df = spark.sql("SELECT /*+ PKG */ count(*) FROM (SELECT g AS `a\n  b` FROM t) GROUP BY `a\n  b`")
+    val texts = decisions(df).map(_.text)
+    assert(texts.size == 1 && !texts.head.contains("\n"))
+    assert(texts.head.contains("`a b`"))
+  }
+
   test("AQE reads small partitions together unless the number of targets was given") {
     def tasks(hint: String): Int = {
       val df = spark.sql(s"SELECT /*+ $hint */ k, sum(v) FROM t GROUP BY k")
@@ -161,6 +168,40 @@ class SplitAggregateSuite extends SparkSuite {
       assert(exchanges(whole).isEmpty)
       assert(rows(whole).size == 1)
     }
+  }
+
+  test("spark.evenkeel.force=keel is what the hint KEEL is") {
+    def router(force: String): Seq[String] = withConf("spark.evenkeel.force" -> force) {
+      exchanges(spark.sql("SELECT k, sum(v) FROM t GROUP BY k")).map(_.router)
+    }
+    assert(router("keel") == Seq("keel_table"))
+    assert(router("KEEL(slack=0.01)") == Seq("keel_table(slack=0.01)"))
+    assert(router("keel(online)") == Seq("keel"))
+    assert(router("keel(online, theta=0.1)") == Seq("keel(theta=0.1)"))
+  }
+
+  test("a stream ignores spark.evenkeel.force and warns, once per query") {
+    val log = LogOf("org.apache.spark.sql.evenkeel.plan.WarnForcedStreams")
+    val folder = Files.createTempDirectory("evenkeel-forced").resolve("in").toString
+    val table = spark.table("t").selectExpr("k", "v")
+    table.repartition(3).write.parquet(folder)
+    withConf("spark.evenkeel.force" -> "pkg") {
+      val query = spark.readStream
+        .schema(table.schema)
+        .option("maxFilesPerTrigger", "1")
+        .parquet(folder)
+        .groupBy("k")
+        .sum("v")
+        .writeStream
+        .outputMode("complete")
+        .format("memory")
+        .queryName("forced")
+        .start()
+      try query.processAllAvailable()
+      finally query.stop()
+    }
+    assert(rows(spark.table("forced")) == rows(table.groupBy("k").sum("v")))
+    assert(log.done().count(_.contains("spark.evenkeel.force acts on batch")) == 1)
   }
 
   for (hint <- Seq("dalton", "route"))
