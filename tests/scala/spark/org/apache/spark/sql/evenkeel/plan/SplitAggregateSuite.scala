@@ -6,6 +6,9 @@ import java.nio.file.Files
 import org.apache.spark.sql.evenkeel.{LogOf, SparkSuite}
 import org.apache.spark.sql.evenkeel.explain.{Outcome, Reason}
 import org.apache.spark.sql.execution.adaptive.QueryStageExec
+import org.apache.spark.sql.expressions.Aggregator
+import org.apache.spark.sql.functions.expr
+import org.apache.spark.sql.{DataFrame, Dataset, Encoder, Encoders}
 import org.scalatest.Assertion
 
 /** Every kind of aggregate in every shape gives what plain Spark gives. */
@@ -50,7 +53,7 @@ class SplitAggregateSuite extends SparkSuite {
   }
 
   /** Sums of doubles depend on their order in the last bits, in plain Spark as well. */
-  private def rounded(df: org.apache.spark.sql.DataFrame): Seq[String] =
+  private def rounded(df: DataFrame): Seq[String] =
     df.collect()
       .toSeq
       .map(
@@ -121,6 +124,36 @@ class SplitAggregateSuite extends SparkSuite {
       assert(rows(df) == rows(spark.sql(query.replace("/*+ PKG(k) */", ""))))
       assert(exchanges(df).map(_.shape) == Seq("raw"), "after execution")
     }
+  }
+
+  for (adaptive <- Seq(true, false); shape <- Seq("raw", "merge"))
+    test(s"groupByKey with a typed aggregator is routed, $shape, AQE $adaptive") {
+      withConf("spark.sql.adaptive.enabled" -> adaptive.toString) {
+        val session = spark
+        import session.implicits._
+        val table = spark.range(0, 5000, 1, 3).as[Long].map(v => (if (v % 2 == 0) 7L else v % 37, v))
+        def sums(of: Dataset[(Long, Long)]): DataFrame =
+          of.groupByKey(_._1).agg(new Total().toColumn).toDF("k", "s")
+        val routed = sums(table.hint("pkg", 5, s"shape=$shape").as[(Long, Long)])
+        assert(rows(routed) == rows(sums(table)))
+        assert(exchanges(routed).map(_.shape) == Seq(shape))
+      }
+    }
+
+  test("above a local checkpoint, whose rows may change, a table takes the router's place") {
+    val kept = spark.table("t").localCheckpoint()
+    def asked(hint: String): DataFrame =
+      kept.hint(hint, 5, "k", "shape=raw").groupBy("k").agg(expr("sum(v)"), expr("count(*)"))
+    val plain = rows(kept.groupBy("k").agg(expr("sum(v)"), expr("count(*)")))
+    for (hint <- Seq("pkg", "keel")) {
+      val df = asked(hint)
+      assert(rows(df) == plain)
+      assert(exchanges(df).map(_.router) == Seq("keel_table"))
+    }
+    val instead = decisions(asked("pkg")).map(_.outcome).collect { case r: Outcome.Routed =>
+      r.insteadOf.map { case (router, why) => (router, why.code) }
+    }
+    assert(instead == Seq(Some(("pkg", "UNSAFE_RETRY"))))
   }
 
   test("EXPLAIN shows the node, the choice and the reason") {
@@ -223,4 +256,19 @@ class SplitAggregateSuite extends SparkSuite {
       finally query.stop()
       assert(this.rows(spark.table(s"stream_$hint")) == this.rows(table.groupBy("k").sum("v")))
     }
+}
+
+/** A typed sum of the second field. */
+private final class Total extends Aggregator[(Long, Long), Long, Long] {
+  override def zero: Long = 0L
+
+  override def reduce(sum: Long, row: (Long, Long)): Long = sum + row._2
+
+  override def merge(a: Long, b: Long): Long = a + b
+
+  override def finish(sum: Long): Long = sum
+
+  override def bufferEncoder: Encoder[Long] = Encoders.scalaLong
+
+  override def outputEncoder: Encoder[Long] = Encoders.scalaLong
 }
