@@ -40,6 +40,8 @@ other = spark.cloneSession()
 assert evenkeel.report(spark) and evenkeel.report(other) == []
 hinted_queries.check_report(other)
 assert len(evenkeel.report(other)) == 1
+# While the server is there: at exit it goes first.
+other.client.close()
 print("all held")
 """,
         tmp_path,
