@@ -25,8 +25,8 @@ def keel(
 ) -> DataFrame:
     """Splits heavy keys by a table that is made from the first rows and is the same for all tasks.
 
-    The table takes the options `sample`, `slack`, `hosts` and `heavy`; the online form takes `theta`,
-    `slack`, `capacity` and `grow`.
+    The table takes the options `sample`, `slack`, `hosts` and `heavy`; the online form takes
+    `theta`, `slack`, `capacity` and `grow`.
 
     Args:
         df: the input of the aggregate, or the aggregate itself.
@@ -115,7 +115,7 @@ def route(
         columns: keys to route by.
         targets: number of partitions after it.
         online: for `keel`, route by a router with state in every task instead of a table.
-        when: `needed` leaves it out where the rows are neither clustered on the keys nor unbalanced.
+        when: `needed` leaves it out where rows are neither clustered on the keys nor unbalanced.
         options: the router's own options.
     """
     settings = options if when is None else {**options, "when": when}
