@@ -61,7 +61,8 @@ final class LaterJobSuite extends FailureSuite {
   }
 
   for (shape <- Seq("raw", "merge"))
-    test(s"an executor is killed while ORDER BY runs, keel's table, $shape: every row is counted once") {
+    test(
+      s"an executor is killed while ORDER BY runs, keel's table, $shape: every row is counted once") {
       withSettings("spark.sql.adaptive.enabled" -> "true") {
         assert(loseBoth(sorted(hinted("keel", shape)), wantedSorted, kill = true) == Ending.Right)
       }

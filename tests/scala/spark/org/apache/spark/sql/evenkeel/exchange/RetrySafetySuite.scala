@@ -6,11 +6,7 @@ import org.scalatest.funsuite.AnyFunSuite
 class RetrySafetySuite extends AnyFunSuite {
   import Replay._
 
-  private val scan = RetryFacts(
-    targets = 16,
-    combined = false,
-    keys = SameOrder,
-    rows = SameOrder)
+  private val scan = RetryFacts(targets = 16, combined = false, keys = SameOrder, rows = SameOrder)
 
   test("rows of a scan are routed as they come") {
     assert(RetrySafety.decide(scan) == Right(RowOrder.AsTheyCome))

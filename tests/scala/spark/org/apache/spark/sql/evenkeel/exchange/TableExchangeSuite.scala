@@ -170,7 +170,7 @@ class TableExchangeSuite extends SparkSuite {
         spark.sql(
           s"SELECT /*+ $hint */ k, sum(v) FROM z GROUP BY k")).head.shuffleDependency.rdd.outputDeterministicLevel
     withConf("spark.sql.adaptive.enabled" -> "false") {
-      for (hint <- Seq("KEEL('shape=raw')", "KEEL('shape=raw', 'online')", "KEEL"))
+      for (hint <- Seq("KEEL('shape=raw')", "KEEL('shape=raw', 'online')", "KEEL('shape=merge')"))
         assert(level(hint) == DeterministicLevel.DETERMINATE)
     }
   }

@@ -125,7 +125,10 @@ class HintPlacementSuite extends SparkSuite {
     }
     upper(_.hint("keel", "k"), table.dropDuplicates("v"), "k")
     upper(_.hint("pkg", "cnt"), table.groupBy("k").agg(count("*").as("cnt")), "cnt")
-    upper(_.hint("pkg", "cnt").where("cnt > 0"), table.groupBy("k").agg(count("*").as("cnt")), "cnt")
+    upper(
+      _.hint("pkg", "cnt").where("cnt > 0"),
+      table.groupBy("k").agg(count("*").as("cnt")),
+      "cnt")
     val passing = table.hint("pkg", "g").dropDuplicates("v").groupBy("g").agg(count("*"))
     assert(keysOf(passing) == Seq(Seq("g")))
     // Keys of both: the nearest one below.

@@ -3,8 +3,8 @@ package org.apache.spark.sql.evenkeel.plan
 
 import java.nio.file.Files
 
-import org.apache.spark.sql.evenkeel.{LogOf, SparkSuite}
 import org.apache.spark.sql.evenkeel.explain.{Outcome, Reason}
+import org.apache.spark.sql.evenkeel.{LogOf, SparkSuite}
 import org.apache.spark.sql.execution.adaptive.QueryStageExec
 import org.apache.spark.sql.expressions.Aggregator
 import org.apache.spark.sql.functions.expr
@@ -115,6 +115,22 @@ class SplitAggregateSuite extends SparkSuite {
     assert(reason("SELECT k, sum(v) FROM t GROUP BY k") == Seq(Outcome.Plain(Reason.NotAsked)))
   }
 
+  test("without AQE a table that can split no partial result is left out, unless insisted on") {
+    def outcome(hint: String, select: String): Seq[Outcome] =
+      reason(s"SELECT /*+ $hint */ k, $select FROM t GROUP BY k")
+    def isRouted(hint: String, select: String): Boolean =
+      outcome(hint, select).exists(_.isInstanceOf[Outcome.Routed])
+    withConf("spark.sql.adaptive.enabled" -> "false") {
+      val plain = Seq(Outcome.Plain(Reason.EqualPartials))
+      assert(outcome("KEEL(k)", "count(*), sum(v), avg(n), max(d)") == plain)
+      assert(isRouted("KEEL(k)", "max(g)"), "strings may be long")
+      assert(isRouted("KEEL(k)", "approx_percentile(v, 0.5)"))
+      assert(isRouted("KEEL(k, 'shape=merge')", "sum(v)"))
+      assert(isRouted("PKG(k)", "sum(v)"), "routers with state split by rows")
+    }
+    assert(isRouted("KEEL(k)", "sum(v)"), "AQE leaves the idle exchange out by itself")
+  }
+
   test("input clustered on the key is routed RAW, and stays so when AQE plans again") {
     val query = "SELECT /*+ PKG(k) */ a.k, sum(a.v) FROM t a JOIN " +
       "(SELECT DISTINCT k FROM t) b ON a.k = b.k GROUP BY a.k"
@@ -131,7 +147,8 @@ class SplitAggregateSuite extends SparkSuite {
       withConf("spark.sql.adaptive.enabled" -> adaptive.toString) {
         val session = spark
         import session.implicits._
-        val table = spark.range(0, 5000, 1, 3).as[Long].map(v => (if (v % 2 == 0) 7L else v % 37, v))
+        val table =
+          spark.range(0, 5000, 1, 3).as[Long].map(v => (if (v % 2 == 0) 7L else v % 37, v))
         def sums(of: Dataset[(Long, Long)]): DataFrame =
           of.groupByKey(_._1).agg(new Total().toColumn).toDF("k", "s")
         val routed = sums(table.hint("pkg", 5, s"shape=$shape").as[(Long, Long)])
@@ -168,7 +185,8 @@ class SplitAggregateSuite extends SparkSuite {
   }
 
   test("a key whose SQL has line breaks is told on one line") {
-    val df = spark.sql("SELECT /*+ PKG */ count(*) FROM (SELECT g AS `a\n  b` FROM t) GROUP BY `a\n  b`")
+    val df =
+      spark.sql("SELECT /*+ PKG */ count(*) FROM (SELECT g AS `a\n  b` FROM t) GROUP BY `a\n  b`")
     val texts = decisions(df).map(_.text)
     assert(texts.size == 1 && !texts.head.contains("\n"))
     assert(texts.head.contains("`a b`"))

@@ -12,11 +12,7 @@ private[sql] object EvenkeelErrors {
     Seq(getClass.getClassLoader.getResource("evenkeel/error-conditions.json")))
 
   def badHintArgument(hint: String, argument: String, usage: String): AnalysisException =
-    analysis(
-      "EVENKEEL_BAD_HINT_ARGUMENT",
-      "hint" -> hint,
-      "argument" -> argument,
-      "usage" -> usage)
+    analysis("EVENKEEL_BAD_HINT_ARGUMENT", "hint" -> hint, "argument" -> argument, "usage" -> usage)
 
   /** @param otherForm what to write if another form of the router was meant; may be empty */
   def badRouter(hint: String, cause: SpecException, otherForm: String): AnalysisException =

@@ -37,6 +37,11 @@ object Reason {
       extends Reason("NO_PARTIALS", "the operator's plan has no partial step to route")
   case object OneTarget
       extends Reason("ONE_TARGET", "with one target there is nothing to spread over")
+  case object EqualPartials
+      extends Reason(
+        "EQUAL_PARTIALS",
+        "map tasks combine each key to one small row, so a table would split none, and without AQE its " +
+          "exchange would be paid in vain (shape=merge insists)")
   case object NotAsked extends Reason("NOT_ASKED", "no hint asks for it")
   case object NoOperator
       extends Reason("NO_OPERATOR", "the hint met no grouped aggregate to act on")

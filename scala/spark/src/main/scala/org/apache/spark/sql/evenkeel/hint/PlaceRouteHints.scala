@@ -100,8 +100,7 @@ object PlaceRouteHints extends Rule[LogicalPlan] {
         })
         requests.tail.foreach(tellUnused(bare, _, requests.head))
         bare match {
-          case _: Distinct | _: Deduplicate
-              if requests.head.exists(isForOneAbove(bare, bare, _)) =>
+          case _: Distinct | _: Deduplicate if requests.head.exists(isForOneAbove(bare, bare, _)) =>
             RouteHint(requests.head, bare)
           case HintedOperator(_) => mark(bare, requests.head); bare
           case _ => RouteHint(requests.head, bare)
