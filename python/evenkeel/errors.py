@@ -34,7 +34,7 @@ def pyspark_missing() -> EvenkeelError:
     return EvenkeelError(
         "EVENKEEL_PYSPARK_MISSING",
         "PySpark is not installed, or is the client-only package without jars.",
-        "Install it with `pip install pyspark`.",
+        "Run `pip install 'pyspark==4.2.*'`.",
     )
 
 

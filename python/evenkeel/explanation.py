@@ -78,7 +78,9 @@ def explain(df: DataFrame, *, out: TextIO | None = None) -> None:
 
 
 def report(spark: SparkSession, *, last: int = 10) -> list[Row]:
-    """What the last routed exchanges did, a row each, newest last.
+    """What the last routed exchanges of this application did, a row each, newest last.
+
+    Over Spark Connect those of the client's own session.
 
     Rows in the fullest and the average target, imbalance, heavy and split keys, fragments, time and
     bytes; the figures of keys are estimates.

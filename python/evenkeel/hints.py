@@ -9,7 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
+
+_ONLINE = "online"
 
 Option = str | int | float | bool
 
@@ -23,6 +25,9 @@ def keel(
 ) -> DataFrame:
     """Splits heavy keys by a table that is made from the first rows and is the same for all tasks.
 
+    The table takes the options `sample`, `slack`, `hosts` and `heavy`; the online form takes
+    `theta`, `slack`, `capacity` and `grow`.
+
     Args:
         df: the input of the aggregate, or the aggregate itself.
         columns: keys to route by; none means all keys of the aggregate.
@@ -30,8 +35,7 @@ def keel(
         online: route by a router with state in every task instead of a table.
         options: the router's own options, and `shape="raw"` or `shape="merge"`.
     """
-    hinted = _hint(df, "keel", columns, targets, options, ("online",) if online else ())
-    return hinted
+    return _hint(df, "keel", columns, targets, options, _flags(online))
 
 
 def dalton(
@@ -47,22 +51,22 @@ def pkg(df: DataFrame, *columns: str, targets: int | None = None, **options: Opt
 
 
 def cm(df: DataFrame, *columns: str, targets: int | None = None, **options: Option) -> DataFrame:
-    """The cardinality-minimising router of the holistic family."""
+    """Of two hash targets the one with fewer distinct keys."""
     return _hint(df, "cm", columns, targets, options)
 
 
 def am(df: DataFrame, *columns: str, targets: int | None = None, **options: Option) -> DataFrame:
-    """The affinity-keeping router of the holistic family."""
+    """A target that holds the key already, else the one with fewest distinct keys."""
     return _hint(df, "am", columns, targets, options)
 
 
 def cam(df: DataFrame, *columns: str, targets: int | None = None, **options: Option) -> DataFrame:
-    """Affinity first, then cardinality."""
+    """A target that holds the key already, else the one with fewest rows."""
     return _hint(df, "cam", columns, targets, options)
 
 
 def lm(df: DataFrame, *columns: str, targets: int | None = None, **options: Option) -> DataFrame:
-    """Load and cardinality in one cost."""
+    """Rows and distinct keys of a target in one cost."""
     return _hint(df, "lm", columns, targets, options)
 
 
@@ -99,6 +103,7 @@ def route(
     router: str,
     *columns: str,
     targets: int | None = None,
+    online: bool = False,
     when: str | None = None,
     **options: Option,
 ) -> DataFrame:
@@ -109,11 +114,12 @@ def route(
         router: such as `keel`, `dalton` or `pkg(d=3)`.
         columns: keys to route by.
         targets: number of partitions after it.
-        when: `needed` leaves it out where the rows are not clustered on the keys.
+        online: for `keel`, route by a router with state in every task instead of a table.
+        when: `needed` leaves it out where rows are neither clustered on the keys nor unbalanced.
         options: the router's own options.
     """
     settings = options if when is None else {**options, "when": when}
-    return df.hint("route", router, *_arguments(columns, targets, settings))
+    return df.hint("route", router, *_arguments(columns, targets, settings), *_flags(online))
 
 
 def no_evenkeel(df: DataFrame) -> DataFrame:
@@ -134,9 +140,22 @@ def _hint(
 
 def _arguments(
     columns: tuple[str, ...], targets: int | None, options: dict[str, Option]
-) -> list[str | int]:
+) -> list[str | int | Column]:
     settings = [f"{_camel(name)}={_text(value)}" for name, value in options.items()]
-    return [*([] if targets is None else [targets]), *columns, *settings]
+    return [*([] if targets is None else [targets]), *map(_column, columns), *settings]
+
+
+def _flags(online: bool) -> tuple[str, ...]:
+    return (_ONLINE,) if online else ()
+
+
+def _column(name: str) -> str | Column:
+    """A string that a hint would take for a flag or an option is sent as a column."""
+    if name.lower() != _ONLINE and "=" not in name:
+        return name
+    from pyspark.sql import functions as f
+
+    return f.col("`" + name.replace("`", "``") + "`")
 
 
 def _camel(name: str) -> str:

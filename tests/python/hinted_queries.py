@@ -20,6 +20,12 @@ def rows(df: DataFrame) -> list[str]:
     return sorted(map(str, df.collect()))
 
 
+def explained(df: DataFrame) -> str:
+    out = io.StringIO()
+    evenkeel.explain(df, out=out)
+    return out.getvalue()
+
+
 def check_hints(spark: SparkSession) -> None:
     plain = table(spark).groupBy("k").sum("v")
     expected = rows(plain)
@@ -43,6 +49,11 @@ def check_hints(spark: SparkSession) -> None:
         assert "targets=6" in evenkeel.decisions(df)[0].text
     online = evenkeel.keel(table(spark), "k", online=True).groupBy("k").sum("v")
     assert "routed by keel," in evenkeel.decisions(online)[0].text
+    routed_online = evenkeel.route(table(spark), "keel", "k", online=True, theta=0.1)
+    assert "routed by keel(theta=0.1)," in evenkeel.decisions(routed_online)[0].text
+    named = table(spark).withColumnRenamed("k", "online")
+    by_column = evenkeel.keel(named, "online").groupBy("online", "g").count()
+    assert "KeelTableExchange keys=[online" in explained(by_column)
     options = evenkeel.dalton(table(spark), "k", epsilon=0.25, stats_window=5000, shape="raw")
     text = evenkeel.decisions(options.groupBy("k").sum("v"))[0].text
     for part in ("epsilon=0.25", "statsWindow=5000", "shape=raw"):
@@ -64,10 +75,11 @@ def check_reasons(spark: SparkSession) -> None:
     kept = evenkeel.no_evenkeel(table(spark)).groupBy("k").count()
     assert [d.code for d in evenkeel.why_not(kept)] == ["NO_EVENKEEL"]
     assert evenkeel.why_not(evenkeel.pkg(table(spark)).groupBy("k").count()) == []
-    out = io.StringIO()
-    evenkeel.explain(evenkeel.dalton(plain), out=out)
-    assert "DaltonExchange keys=[" in out.getvalue()
-    assert "routed by dalton" in out.getvalue()
+    text = explained(evenkeel.dalton(plain))
+    assert "DaltonExchange keys=[" in text
+    assert "routed by dalton" in text
+    broken = table(spark).withColumnRenamed("k", "a\nb").groupBy("a\nb").count()
+    assert [d.code for d in evenkeel.why_not(broken)] == ["NOT_ASKED"]
 
 
 def check_errors(spark: SparkSession) -> None:

@@ -13,6 +13,10 @@ def run_python(
     """Runs a script in a Python of its own: a JVM, once started, is there for a whole process."""
     # Settings of the developer's own Spark must not decide a test.
     ours = {k: v for k, v in os.environ.items() if not k.startswith(("SPARK_", "PYSPARK_"))}
+    # A second work tree tests its own package: the caller's path stays behind the test's.
+    paths = [environment.get("PYTHONPATH"), ours.get("PYTHONPATH")]
+    if any(paths):
+        environment["PYTHONPATH"] = os.pathsep.join(path for path in paths if path)
     return subprocess.run(
         [python, "-c", script],
         cwd=folder,

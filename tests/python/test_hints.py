@@ -35,6 +35,13 @@ builder = SparkSession.builder.remote("local[2]").config("spark.jars", str(evenk
 spark = builder.getOrCreate()
 assert "connect" in type(spark).__module__, type(spark)
 hinted_queries.check_all(spark)
+# Another client of the same server does not see what this one routed.
+other = spark.cloneSession()
+assert evenkeel.report(spark) and evenkeel.report(other) == []
+hinted_queries.check_report(other)
+assert len(evenkeel.report(other)) == 1
+# While the server is there: at exit it goes first.
+other.client.close()
 print("all held")
 """,
         tmp_path,

@@ -13,7 +13,12 @@ import org.apache.spark.sql.evenkeel.hint.{
   ResolveRoutedRepartition
 }
 import org.apache.spark.sql.evenkeel.plan.panes.PreAggregatePanes
-import org.apache.spark.sql.evenkeel.plan.{DropIdleExchange, PlanRoutedRepartition, SplitAggregate}
+import org.apache.spark.sql.evenkeel.plan.{
+  DropIdleExchange,
+  PlanRoutedRepartition,
+  SplitAggregate,
+  WarnForcedStreams
+}
 import org.apache.spark.sql.evenkeel.state.ledger.RoutingFunction
 import org.apache.spark.sql.evenkeel.state.plan.RouteStatefulOperators
 import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvider}
@@ -40,6 +45,7 @@ final class EvenkeelExtensions extends SparkSessionExtensionsProvider {
       extensions.injectPlanNormalizationRule(_ => KipHint.Remove)
       extensions.injectPlanNormalizationRule(_ => PlaceRouteHints)
       extensions.injectPlanNormalizationRule(PreferCachedData(_))
+      extensions.injectPlanNormalizationRule(WarnForcedStreams(_))
       extensions.injectOptimizerRule(_ => PlaceRouteHints)
       // 2. The operator is planned around a routed exchange.
       extensions.injectPlannerStrategy(SplitAggregate(_))

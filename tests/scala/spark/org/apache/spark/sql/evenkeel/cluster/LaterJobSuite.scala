@@ -60,6 +60,14 @@ final class LaterJobSuite extends FailureSuite {
     }
   }
 
+  for (shape <- Seq("raw", "merge"))
+    test(
+      s"an executor is killed while ORDER BY runs, keel's table, $shape: every row is counted once") {
+      withSettings("spark.sql.adaptive.enabled" -> "true") {
+        assert(loseBoth(sorted(hinted("keel", shape)), wantedSorted, kill = true) == Ending.Right)
+      }
+    }
+
   test("a second action reads what the first has left, AQE false: every row is counted once") {
     withSettings("spark.sql.adaptive.enabled" -> "false") {
       sums(hinted("pkg", "raw")).createOrReplaceTempView("sums")

@@ -12,4 +12,9 @@ class ConfigReferenceSuite extends AnyFunSuite {
     if (sys.env.contains("EVENKEEL_WRITE")) Files.writeString(page, ConfigReference.markdown)
     assert(Files.readString(page) == ConfigReference.markdown)
   }
+
+  test("every line of a table begins with its bar") {
+    val lines = ConfigReference.markdown.linesIterator.filter(_.endsWith("|")).toSeq
+    assert(lines.size > 20 && lines.forall(_.startsWith("|")))
+  }
 }

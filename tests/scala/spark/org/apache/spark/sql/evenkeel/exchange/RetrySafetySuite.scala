@@ -6,12 +6,7 @@ import org.scalatest.funsuite.AnyFunSuite
 class RetrySafetySuite extends AnyFunSuite {
   import Replay._
 
-  private val scan = RetryFacts(
-    targets = 16,
-    aloneRouter = true,
-    combined = false,
-    keys = SameOrder,
-    rows = SameOrder)
+  private val scan = RetryFacts(targets = 16, combined = false, keys = SameOrder, rows = SameOrder)
 
   test("rows of a scan are routed as they come") {
     assert(RetrySafety.decide(scan) == Right(RowOrder.AsTheyCome))
@@ -46,13 +41,9 @@ class RetrySafetySuite extends AnyFunSuite {
           Left("rand()"))
   }
 
-  test("a router that talks to other tasks is refused even above a scan") {
-    assert(RetrySafety.decide(scan.copy(aloneRouter = false)).isLeft)
-  }
-
   test("with one target there is nothing to go wrong") {
     assert(
-      RetrySafety.decide(scan.copy(targets = 1, aloneRouter = false, keys = Changing("x"))) ==
+      RetrySafety.decide(scan.copy(targets = 1, keys = Changing("x"))) ==
         Right(RowOrder.AsTheyCome))
   }
 

@@ -83,6 +83,21 @@ class TableExchangeSuite extends SparkSuite {
     assert(fullest(hashed, 16) > 8, "the test's data must be skewed")
   }
 
+  for (adaptive <- Seq(true, false))
+    test(s"after a partial step the key with the heaviest buffers is split, AQE $adaptive") {
+      withConf("spark.sql.adaptive.enabled" -> adaptive.toString) {
+        val select = "k, sort_array(collect_list(v)), percentile(v, 0.5) FROM z GROUP BY k"
+        val df = spark.sql(s"SELECT /*+ KEEL(8, 'shape=merge') */ $select")
+        assert(rows(df) == rows(spark.sql(s"SELECT $select")))
+        val hot = spark.sql("SELECT xxhash64(7L)").head().getLong(0)
+        assert(table(df).targetsOf(hot).distinct.length > 1)
+        // Buffers of one size: no key is heavier than another.
+        val flat = spark.sql("SELECT /*+ KEEL(8, 'shape=merge') */ k, sum(v) FROM z GROUP BY k")
+        flat.collect()
+        assert(!table(flat).splits)
+      }
+    }
+
   test("rows that are all alike are spread by their map task") {
     spark.range(0, 3200, 1, 64).selectExpr("1 AS k").createOrReplaceTempView("alike")
     withConf("spark.evenkeel.table.sampleRows" -> "10") {
@@ -155,7 +170,7 @@ class TableExchangeSuite extends SparkSuite {
         spark.sql(
           s"SELECT /*+ $hint */ k, sum(v) FROM z GROUP BY k")).head.shuffleDependency.rdd.outputDeterministicLevel
     withConf("spark.sql.adaptive.enabled" -> "false") {
-      for (hint <- Seq("KEEL('shape=raw')", "KEEL('shape=raw', 'online')", "KEEL"))
+      for (hint <- Seq("KEEL('shape=raw')", "KEEL('shape=raw', 'online')", "KEEL('shape=merge')"))
         assert(level(hint) == DeterministicLevel.DETERMINATE)
     }
   }

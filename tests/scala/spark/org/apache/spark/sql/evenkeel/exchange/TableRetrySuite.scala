@@ -77,6 +77,7 @@ class TableRetrySuite extends SparkSuite with Eventually {
       Seq(key),
       Seq(id),
       attributes,
+      combined = false,
       copyRows = false,
       counted,
       SQLMetrics.createTimingMetric(sc, "waited"),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.apache.spark.sql.evenkeel.hint
 
+import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.evenkeel.SparkSuite
 import org.apache.spark.sql.evenkeel.explain.{Outcome, Reason}
 import org.apache.spark.sql.functions.{col, count, sum}
@@ -112,6 +113,52 @@ class HintPlacementSuite extends SparkSuite {
     assert(exchanges(plain).isEmpty, "the plan that others hinted stays plain")
   }
 
+  test("a hint between two operators belongs to the one whose keys it names") {
+    val table = spark.table("t")
+    def keysOf(df: DataFrame): Seq[Seq[String]] =
+      exchanges(df).map(_.keys.collect { case a: Attribute => a.name })
+    def upper(hinted: DataFrame => DataFrame, from: DataFrame, key: String): Assertion = {
+      val df = hinted(from).groupBy(key).agg(count("*"))
+      assert(rows(df) == rows(from.groupBy(key).agg(count("*"))))
+      assert(keysOf(df) == Seq(Seq(key)))
+      assert(decisions(df).map(_.outcome).collect { case r: Outcome.Routed => r }.size == 1)
+    }
+    upper(_.hint("keel", "k"), table.dropDuplicates("v"), "k")
+    upper(_.hint("pkg", "cnt"), table.groupBy("k").agg(count("*").as("cnt")), "cnt")
+    upper(
+      _.hint("pkg", "cnt").where("cnt > 0"),
+      table.groupBy("k").agg(count("*").as("cnt")),
+      "cnt")
+    val passing = table.hint("pkg", "g").dropDuplicates("v").groupBy("g").agg(count("*"))
+    assert(keysOf(passing) == Seq(Seq("g")))
+    // Keys of both: the nearest one below.
+    val both = table.groupBy("k", "g").agg(count("*").as("c")).hint("pkg", "k").groupBy("k").count()
+    assert(exchanges(both).map(_.grouping.size) == Seq(2))
+    // No columns: the nearest one below as well.
+    val bare = table.dropDuplicates("v").hint("pkg").groupBy("k").count()
+    assert(keysOf(bare) == Seq(Seq("v")))
+  }
+
+  test("a hint that names keys of no operator says so") {
+    val df = spark.table("t").groupBy("k").agg(count("*").as("cnt")).hint("pkg", "cnt")
+    assert(exchanges(df).isEmpty)
+    assert(decisions(df).map(_.outcome).contains(Outcome.Plain(Reason.NamesNoKey(Seq("cnt")))))
+  }
+
+  test("of two hints for one operator the other one is named in EXPLAIN") {
+    def others(df: DataFrame): Seq[String] =
+      decisions(df).map(_.outcome).collect { case Outcome.Plain(r: Reason.AnotherHint) => r.kept }
+    val left = spark.table("t").hint("pkg", "k")
+    val right = spark.table("t").selectExpr("k", "v AS w").hint("dalton", "k")
+    val joined = left.join(right, "k").groupBy("k").agg(sum("w"))
+    assert(exchanges(joined).map(_.router) == Seq("pkg"))
+    assert(others(joined) == Seq("PKG(k)"))
+    val twice = spark.table("t").hint("pkg", "k").groupBy("k").agg(sum("v")).hint("dalton")
+    assert(exchanges(twice).size == 1 && others(twice).size == 1)
+    val same = spark.table("t").hint("pkg", "k").join(right.hint("pkg", "k"), "k").groupBy("k")
+    assert(exchanges(same.agg(sum("w"))).map(_.router) == Seq("pkg"))
+  }
+
   test("SELECT DISTINCT and dropDuplicates take hints") {
     routes("SELECT /*+ DALTON */ DISTINCT k, g FROM t")
     val df = spark.table("t").hint("pkg").dropDuplicates("k", "g").select("k", "g")
@@ -196,6 +243,36 @@ class HintPlacementSuite extends SparkSuite {
     assert(decisions(df).map(_.outcome) == Seq(Outcome.Plain(Reason.NoOperator)))
   }
 
+  test("keel is a table and keel with 'online' is not, in every hint and with any options") {
+    def router(name: String, arguments: Any*): Seq[String] = {
+      val hinted = spark.table("t").hint(name, arguments: _*)
+      exchanges(if (name == "route") hinted else hinted.groupBy("k").count()).map(_.router)
+    }
+    assert(router("keel", "k") == Seq("keel_table"))
+    assert(router("keel", "k", "slack=0.01") == Seq("keel_table(slack=0.01)"))
+    assert(router("keel", "k", "online", "theta=0.1") == Seq("keel(theta=0.1)"))
+    assert(router("route", "keel", "k") == Seq("keel_table"))
+    assert(router("route", "keel(slack=0.01)", "k") == Seq("keel_table(slack=0.01)"))
+    assert(router("route", "KEEL(slack=0.01)", "k", "online") == Seq("keel(slack=0.01)"))
+    assert(router("route", "keel(online, theta=0.1)", "k") == Seq("keel(theta=0.1)"))
+    assert(router("route", "keel_table", "k") == Seq("keel_table"))
+    assert(router("route", "pkg(d=3)", "k", "load=global") == Seq("pkg(d=3, load=global)"))
+  }
+
+  test("a column named online is a column") {
+    val named = spark.table("t").withColumnRenamed("k", "online")
+    def routed(df: DataFrame): (Seq[String], Seq[String]) = {
+      val found = exchanges(df.groupBy("online", "g").count())
+      (found.map(_.router), found.flatMap(_.keys.collect { case a: Attribute => a.name }))
+    }
+    assert(routed(named.hint("keel", col("online"))) == (Seq("keel_table"), Seq("online")))
+    assert(routed(named.hint("dalton", "online")) == (Seq("dalton"), Seq("online")))
+    assert(routed(named.hint("keel", "online")) == (Seq("keel"), Seq("online", "g")))
+    named.createOrReplaceTempView("online")
+    val sql = "SELECT /*+ KEEL(online) */ online, g, count(*) FROM online GROUP BY online, g"
+    assert(exchanges(spark.sql(sql)).map(_.router) == Seq("keel_table"))
+  }
+
   private def error(df: => DataFrame): AnalysisException = intercept[AnalysisException](df)
 
   test("mistakes in hints are analysis errors that name the remedy") {
@@ -214,6 +291,17 @@ class HintPlacementSuite extends SparkSuite {
     assert(option.getMessage.contains("epsilon"))
     assert(error(table.hint("dalton", "k", 3)).getCondition == "EVENKEEL_BAD_HINT_ARGUMENT")
     assert(error(table.hint("dalton", "shape=round")).getCondition == "EVENKEEL_BAD_HINT_ARGUMENT")
+    assert(error(table.hint("dalton", "online")).getCondition == "EVENKEEL_UNKNOWN_HINT_COLUMN")
+    val shaped = error(table.hint("route", "keel", "k", "shape=raw"))
+    assert(shaped.getCondition == "EVENKEEL_BAD_HINT_ARGUMENT")
+    assert(shaped.getMessage.contains("Write ROUTE('router', [targets,] column, ..."))
+    val off = error(table.hint("no_evenkeel", "k"))
+    assert(off.getCondition == "EVENKEEL_BAD_HINT_ARGUMENT")
+    assert(off.getMessage.contains("Write NO_EVENKEEL, without arguments."))
+    assert(error(table.hint("kip", "k")).getMessage.contains("Write KIP, without arguments."))
+    val form = error(table.hint("keel", "k", "theta=0.1"))
+    assert(form.getMessage.contains("Its options: sample, slack"))
+    assert(form.getMessage.contains("Add 'online' for KEEL's online form, with the options theta"))
     assert(error(table.hint("route", "nosuch", "k")).getCondition == "EVENKEEL_BAD_ROUTER")
     assert(error(table.hint("route", "prompt", "k")).getCondition == "EVENKEEL_NOT_A_SPLITTER")
     assert(error(table.hint("route", "keel", "kk")).getCondition == "EVENKEEL_UNKNOWN_HINT_COLUMN")

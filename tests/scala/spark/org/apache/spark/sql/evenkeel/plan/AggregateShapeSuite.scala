@@ -16,6 +16,7 @@ class AggregateShapeSuite extends AnyFunSuite {
     distinct = false,
     objectBuffers = false,
     keepsValues = false,
+    windowsPerRow = false,
     clusteredInput = false,
     inputPartitions = None,
     rowsPerKey = None,
@@ -42,6 +43,12 @@ class AggregateShapeSuite extends AnyFunSuite {
   test("values are not repacked in map tasks before they are routed") {
     assert(shape(plain.copy(objectBuffers = true, keepsValues = true)) == Raw)
     assert(shape(plain.copy(objectBuffers = true, keepsValues = true, distinct = true)) == Merge)
+  }
+
+  test("rows that windows multiply are combined first, whatever the buffers") {
+    val windows = plain.copy(windowsPerRow = true)
+    assert(shape(windows.copy(objectBuffers = true, keepsValues = true)) == Merge)
+    assert(shape(windows.copy(inputPartitions = Some(1), clusteredInput = true)) == Merge)
   }
 
   test("rows that one map task would combine alone are spread first") {

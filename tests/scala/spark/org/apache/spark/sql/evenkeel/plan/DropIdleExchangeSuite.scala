@@ -3,9 +3,11 @@ package org.apache.spark.sql.evenkeel.plan
 
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.evenkeel.SparkSuite
+import org.apache.spark.sql.evenkeel.exchange.WholeKeysExec
 import org.apache.spark.sql.execution.adaptive.AQEShuffleReadExec
 import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
 import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
+import org.apache.spark.sql.functions.{count, sum}
 import org.scalatest.Assertion
 
 /** Where a table splits no key, nothing has to be brought together. */
@@ -76,7 +78,7 @@ final class DropIdleExchangeSuite extends SparkSuite {
 
   test("without AQE the plan stays as it was") {
     withConf("spark.sql.adaptive.enabled" -> "false") {
-      check("/*+ KEEL(6) */", even, "sum(v)", left = 1)
+      check("/*+ KEEL(6, 'shape=merge') */", even, "sum(v)", left = 1)
     }
   }
 
@@ -113,5 +115,26 @@ final class DropIdleExchangeSuite extends SparkSuite {
       val both = joined("/*+ KEEL(6) */").join(query("/*+ KEEL(6) */", even, "max(v) AS m"), "k")
       assert(rows(both) == rows(joined("").join(query("", even, "max(v) AS m"), "k")))
     }
+  }
+
+  test("a union of two aggregates without their exchanges is grouped anew") {
+    def union(hint: String): DataFrame = {
+      val one = query(hint, even, "sum(v) AS s")
+      val other = query(hint, "id % 7000", "max(v) AS s")
+      one.union(other).groupBy("k").agg(sum("s"), count("*"))
+    }
+    def wholeKeys(df: DataFrame): Int =
+      collect(executed(df)) { case w: WholeKeysExec => w }.size
+    val expected = rows(union(""))
+    // Two tables put a key in two places, so the union of both keeps nothing together.
+    withConf("spark.sql.unionOutputPartitioning" -> "false") {
+      val df = union("/*+ KEEL(6) */")
+      assert(rows(df) == expected)
+      assert(wholeKeys(df) == 2 && sparkExchanges(df) == 1, executed(df))
+    }
+    // Here the aggregate above relies on the exchanges below the union, which therefore stay.
+    val df = union("/*+ KEEL(6) */")
+    assert(rows(df) == expected)
+    assert(wholeKeys(df) == 0 && sparkExchanges(df) == 2, executed(df))
   }
 }

@@ -6,6 +6,7 @@ import java.nio.file.Files
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.evenkeel.SparkSuite
 import org.apache.spark.sql.evenkeel.explain.{Outcome, Reason}
+import org.apache.spark.sql.execution.FileSourceScanExec
 import org.apache.spark.sql.functions.{col, expr}
 
 /** Rows that are clustered on the keys are routed only if some task is overloaded. */
@@ -60,6 +61,66 @@ final class InputBalanceSuite extends SparkSuite {
       val df = joined("", evenKeys)
       df.collect()
       assert(exchanges(df).nonEmpty)
+    }
+  }
+
+  private def shapes(df: DataFrame): Seq[String] = exchanges(df).map(_.shape)
+
+  test("a join with a broadcast side clusters nothing: by hint, by size, or by AQE's choice") {
+    assert(shapes(joined("/*+ KEEL(k), BROADCAST(dim) */", hotKey)) == Seq("merge"))
+    withConf("spark.sql.autoBroadcastJoinThreshold" -> "10m") {
+      assert(shapes(joined("/*+ KEEL(k) */", hotKey)) == Seq("merge"))
+      assert(shapes(joined("/*+ KEEL(k), MERGE(dim) */", hotKey)) == Seq("raw"))
+    }
+    withConf("spark.sql.adaptive.autoBroadcastJoinThreshold" -> "10m") {
+      val df = joined("/*+ KEEL(k) */", hotKey)
+      assert(shapes(df) == Seq("raw"), "before the sides have been measured")
+      assert(rows(df) == rows(joined("", hotKey)))
+      assert(shapes(df).isEmpty)
+      assert(outcomes(df).contains(Outcome.Plain(Reason.BalancedInput)))
+    }
+  }
+
+  test("rows that were clustered before they met a broadcast side still are") {
+    spark.range(0, 20000, 1, 3).selectExpr("id % 9 AS k", "id AS v").createOrReplaceTempView("g")
+    val query = "SELECT /*+ KEEL(k), BROADCAST(dim) */ c.k, sum(v + w) FROM " +
+      "(SELECT /*+ REPARTITION(4, k) */ * FROM g) c JOIN dim ON c.v = dim.k GROUP BY c.k"
+    spark.range(1000).selectExpr("id AS k", "id * 2 AS w").createOrReplaceTempView("dim")
+    val df = spark.sql(query)
+    assert(shapes(df) == Seq("raw"))
+    withConf("spark.evenkeel.evenInput" -> "0.5") {
+      df.collect()
+      assert(shapes(df) == Seq("raw"), "after AQE has planned again")
+    }
+  }
+
+  test("a table read by its buckets is clustered; Spark reads it so only if told to") {
+    spark.sql("DROP TABLE IF EXISTS bucketed")
+    spark
+      .range(0, 20000, 1, 3)
+      .selectExpr(s"$hotKey AS k", "id AS v")
+      .write
+      .bucketBy(4, "k")
+      .saveAsTable("bucketed")
+    try {
+      def scansByBucket(df: DataFrame): Seq[Boolean] =
+        collect(executed(df)) { case s: FileSourceScanExec => s.bucketedScan }
+      val plain = "SELECT k, sum(v) FROM bucketed GROUP BY k"
+      val hinted = "SELECT /*+ KEEL(k) */ k, sum(v) FROM bucketed GROUP BY k"
+      assert(scansByBucket(spark.sql(plain)) == Seq(true))
+      assert(rows(spark.sql(hinted)) == rows(spark.sql(plain)))
+      val split = spark.sql(hinted)
+      assert(shapes(split) == Seq("merge") && scansByBucket(split) == Seq(false))
+      withConf("spark.sql.sources.bucketing.autoBucketedScan.enabled" -> "false") {
+        val whole = spark.sql(hinted)
+        assert(shapes(whole) == Seq("raw") && scansByBucket(whole) == Seq(true))
+        assert(rows(whole) == rows(spark.sql(plain)))
+        val other = spark.sql("SELECT /*+ KEEL */ v, sum(k) FROM bucketed GROUP BY v")
+        assert(shapes(other) == Seq("merge"))
+      }
+    } finally {
+      spark.sql("DROP TABLE bucketed")
+      ()
     }
   }
 

@@ -3,9 +3,12 @@ package org.apache.spark.sql.evenkeel.plan
 
 import java.nio.file.Files
 
-import org.apache.spark.sql.evenkeel.SparkSuite
 import org.apache.spark.sql.evenkeel.explain.{Outcome, Reason}
+import org.apache.spark.sql.evenkeel.{LogOf, SparkSuite}
 import org.apache.spark.sql.execution.adaptive.QueryStageExec
+import org.apache.spark.sql.expressions.Aggregator
+import org.apache.spark.sql.functions.expr
+import org.apache.spark.sql.{DataFrame, Dataset, Encoder, Encoders}
 import org.scalatest.Assertion
 
 /** Every kind of aggregate in every shape gives what plain Spark gives. */
@@ -50,7 +53,7 @@ class SplitAggregateSuite extends SparkSuite {
   }
 
   /** Sums of doubles depend on their order in the last bits, in plain Spark as well. */
-  private def rounded(df: org.apache.spark.sql.DataFrame): Seq[String] =
+  private def rounded(df: DataFrame): Seq[String] =
     df.collect()
       .toSeq
       .map(
@@ -112,6 +115,22 @@ class SplitAggregateSuite extends SparkSuite {
     assert(reason("SELECT k, sum(v) FROM t GROUP BY k") == Seq(Outcome.Plain(Reason.NotAsked)))
   }
 
+  test("without AQE a table that can split no partial result is left out, unless insisted on") {
+    def outcome(hint: String, select: String): Seq[Outcome] =
+      reason(s"SELECT /*+ $hint */ k, $select FROM t GROUP BY k")
+    def isRouted(hint: String, select: String): Boolean =
+      outcome(hint, select).exists(_.isInstanceOf[Outcome.Routed])
+    withConf("spark.sql.adaptive.enabled" -> "false") {
+      val plain = Seq(Outcome.Plain(Reason.EqualPartials))
+      assert(outcome("KEEL(k)", "count(*), sum(v), avg(n), max(d)") == plain)
+      assert(isRouted("KEEL(k)", "max(g)"), "strings may be long")
+      assert(isRouted("KEEL(k)", "approx_percentile(v, 0.5)"))
+      assert(isRouted("KEEL(k, 'shape=merge')", "sum(v)"))
+      assert(isRouted("PKG(k)", "sum(v)"), "routers with state split by rows")
+    }
+    assert(isRouted("KEEL(k)", "sum(v)"), "AQE leaves the idle exchange out by itself")
+  }
+
   test("input clustered on the key is routed RAW, and stays so when AQE plans again") {
     val query = "SELECT /*+ PKG(k) */ a.k, sum(a.v) FROM t a JOIN " +
       "(SELECT DISTINCT k FROM t) b ON a.k = b.k GROUP BY a.k"
@@ -123,6 +142,37 @@ class SplitAggregateSuite extends SparkSuite {
     }
   }
 
+  for (adaptive <- Seq(true, false); shape <- Seq("raw", "merge"))
+    test(s"groupByKey with a typed aggregator is routed, $shape, AQE $adaptive") {
+      withConf("spark.sql.adaptive.enabled" -> adaptive.toString) {
+        val session = spark
+        import session.implicits._
+        val table =
+          spark.range(0, 5000, 1, 3).as[Long].map(v => (if (v % 2 == 0) 7L else v % 37, v))
+        def sums(of: Dataset[(Long, Long)]): DataFrame =
+          of.groupByKey(_._1).agg(new Total().toColumn).toDF("k", "s")
+        val routed = sums(table.hint("pkg", 5, s"shape=$shape").as[(Long, Long)])
+        assert(rows(routed) == rows(sums(table)))
+        assert(exchanges(routed).map(_.shape) == Seq(shape))
+      }
+    }
+
+  test("above a local checkpoint, whose rows may change, a table takes the router's place") {
+    val kept = spark.table("t").localCheckpoint()
+    def asked(hint: String): DataFrame =
+      kept.hint(hint, 5, "k", "shape=raw").groupBy("k").agg(expr("sum(v)"), expr("count(*)"))
+    val plain = rows(kept.groupBy("k").agg(expr("sum(v)"), expr("count(*)")))
+    for (hint <- Seq("pkg", "keel")) {
+      val df = asked(hint)
+      assert(rows(df) == plain)
+      assert(exchanges(df).map(_.router) == Seq("keel_table"))
+    }
+    val instead = decisions(asked("pkg")).map(_.outcome).collect { case r: Outcome.Routed =>
+      r.insteadOf.map { case (router, why) => (router, why.code) }
+    }
+    assert(instead == Seq(Some(("pkg", "UNSAFE_RETRY"))))
+  }
+
   test("EXPLAIN shows the node, the choice and the reason") {
     val text = spark
       .sql("EXPLAIN SELECT /*+ DALTON(64, k) */ k, sum(v) FROM t GROUP BY k")
@@ -132,6 +182,14 @@ class SplitAggregateSuite extends SparkSuite {
     assert(text.contains("targets=64, shape=merge"))
     assert(text.contains("== Extended Information (Evenkeel) =="))
     assert(text.contains("routed by dalton, shape=merge, targets=64"))
+  }
+
+  test("a key whose SQL has line breaks is told on one line") {
+    val df =
+      spark.sql("SELECT /*+ PKG */ count(*) FROM (SELECT g AS `a\n  b` FROM t) GROUP BY `a\n  b`")
+    val texts = decisions(df).map(_.text)
+    assert(texts.size == 1 && !texts.head.contains("\n"))
+    assert(texts.head.contains("`a b`"))
   }
 
   test("AQE reads small partitions together unless the number of targets was given") {
@@ -163,6 +221,40 @@ class SplitAggregateSuite extends SparkSuite {
     }
   }
 
+  test("spark.evenkeel.force=keel is what the hint KEEL is") {
+    def router(force: String): Seq[String] = withConf("spark.evenkeel.force" -> force) {
+      exchanges(spark.sql("SELECT k, sum(v) FROM t GROUP BY k")).map(_.router)
+    }
+    assert(router("keel") == Seq("keel_table"))
+    assert(router("KEEL(slack=0.01)") == Seq("keel_table(slack=0.01)"))
+    assert(router("keel(online)") == Seq("keel"))
+    assert(router("keel(online, theta=0.1)") == Seq("keel(theta=0.1)"))
+  }
+
+  test("a stream ignores spark.evenkeel.force and warns, once per query") {
+    val log = LogOf("org.apache.spark.sql.evenkeel.plan.WarnForcedStreams")
+    val folder = Files.createTempDirectory("evenkeel-forced").resolve("in").toString
+    val table = spark.table("t").selectExpr("k", "v")
+    table.repartition(3).write.parquet(folder)
+    withConf("spark.evenkeel.force" -> "pkg") {
+      val query = spark.readStream
+        .schema(table.schema)
+        .option("maxFilesPerTrigger", "1")
+        .parquet(folder)
+        .groupBy("k")
+        .sum("v")
+        .writeStream
+        .outputMode("complete")
+        .format("memory")
+        .queryName("forced")
+        .start()
+      try query.processAllAvailable()
+      finally query.stop()
+    }
+    assert(rows(spark.table("forced")) == rows(table.groupBy("k").sum("v")))
+    assert(log.done().count(_.contains("spark.evenkeel.force acts on batch")) == 1)
+  }
+
   for (hint <- Seq("dalton", "route"))
     test(s"a stream with the $hint hint runs as plain Spark plans it") {
       val folder = Files.createTempDirectory("evenkeel-stream").resolve("in").toString
@@ -182,4 +274,19 @@ class SplitAggregateSuite extends SparkSuite {
       finally query.stop()
       assert(this.rows(spark.table(s"stream_$hint")) == this.rows(table.groupBy("k").sum("v")))
     }
+}
+
+/** A typed sum of the second field. */
+private final class Total extends Aggregator[(Long, Long), Long, Long] {
+  override def zero: Long = 0L
+
+  override def reduce(sum: Long, row: (Long, Long)): Long = sum + row._2
+
+  override def merge(a: Long, b: Long): Long = a + b
+
+  override def finish(sum: Long): Long = sum
+
+  override def bufferEncoder: Encoder[Long] = Encoders.scalaLong
+
+  override def outputEncoder: Encoder[Long] = Encoders.scalaLong
 }

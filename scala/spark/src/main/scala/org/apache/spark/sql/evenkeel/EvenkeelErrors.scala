@@ -11,11 +11,12 @@ private[sql] object EvenkeelErrors {
   private lazy val texts = new ErrorClassesJsonReader(
     Seq(getClass.getClassLoader.getResource("evenkeel/error-conditions.json")))
 
-  def badHintArgument(hint: String, argument: String): AnalysisException =
-    analysis("EVENKEEL_BAD_HINT_ARGUMENT", "hint" -> hint, "argument" -> argument)
+  def badHintArgument(hint: String, argument: String, usage: String): AnalysisException =
+    analysis("EVENKEEL_BAD_HINT_ARGUMENT", "hint" -> hint, "argument" -> argument, "usage" -> usage)
 
-  def badRouter(hint: String, cause: SpecException): AnalysisException =
-    analysis("EVENKEEL_BAD_ROUTER", "hint" -> hint, "reason" -> cause.getMessage)
+  /** @param otherForm what to write if another form of the router was meant; may be empty */
+  def badRouter(hint: String, cause: SpecException, otherForm: String): AnalysisException =
+    analysis("EVENKEEL_BAD_ROUTER", "hint" -> hint, "reason" -> (cause.getMessage + otherForm))
 
   def badTargets(hint: String, targets: Int): AnalysisException =
     analysis("EVENKEEL_BAD_TARGETS", "hint" -> hint, "targets" -> targets.toString)

@@ -91,6 +91,22 @@ class PreAggregatePanesSuite extends PaneSuite {
     }
   }
 
+  for (functions <- Seq("percentile(v, 0.5)", "sort_array(collect_list(v))", "mode(v, true)"))
+    test(s"$functions, which would be routed row by row, gets panes under a hint") {
+      val hinted = spark.sql(query(functions).replace("SELECT", "SELECT /*+ KEEL(k) */"))
+      assert(panesIn(hinted).size == 1, executed(hinted))
+      assert(collect(executed(hinted)) { case e: RoutedExchangeExec => e.shape } == Seq("merge"))
+      val found = multiset(hinted.collect().toSeq)
+      assert(found == multiset(spark.sql(query(functions)).collect().toSeq))
+    }
+
+  test("who insists on shape=raw gets no panes and is told so") {
+    for (adaptive <- Seq("true", "false")) withConf("spark.sql.adaptive.enabled" -> adaptive) {
+      val df = spark.sql(query("sum(v)").replace("SELECT", "SELECT /*+ PKG(k, 'shape=raw') */"))
+      assert(onPlain(df) && reasons(df) == Seq(PaneRefusal.Raw))
+    }
+  }
+
   test("a tumbling window has nothing to multiply and stays as it is") {
     withPanes {
       val df = spark.sql("SELECT window, sum(v) FROM events GROUP BY window(ts, '1 minute')")

@@ -18,14 +18,15 @@ object ConfigReference {
       (Seq(s"## $title", "", "| setting | default | meaning |", "|---|---|---|") ++ lines)
         .mkString("\n")
     }
-    s"""# Settings
+    val head = """# Settings
        |
        |Read when a query is planned, so `SET` and `spark.conf.set` work between queries. Written from the code by
        |`EVENKEEL_WRITE=1 tools/sbt "spark/testOnly *ConfigReferenceSuite"`; the Python aggregate's own settings are on
        |[its page](../aggregator.md).
        |
-       |${sections.mkString("\n\n")}
        |""".stripMargin
+    // Not in the text above: taking the margin off would take the tables' first bar as well.
+    head + sections.mkString("", "\n\n", "\n")
   }
 
   private def default(entry: ConfigEntry[_]): String =

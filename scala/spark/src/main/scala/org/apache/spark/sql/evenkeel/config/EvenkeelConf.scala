@@ -16,10 +16,9 @@ object EvenkeelConf {
 
   val Force: OptionalConfigEntry[String] = SQLConf
     .buildConf("spark.evenkeel.force")
-    .doc(
-      "For testing: a RouterSpec such as dalton or pkg(d=3) that every keyed batch operator it fits is " +
-        "routed by, as if the user had written the hint. NO_EVENKEEL and spark.evenkeel.enabled=false " +
-        "still hold.")
+    .doc("For testing: a RouterSpec such as dalton or pkg(d=3) that every keyed batch operator it fits is " +
+      "routed by, as if the user had written the hint; keel is its table, keel(online) its online " +
+      "form. NO_EVENKEEL and spark.evenkeel.enabled=false still hold. Streams ignore it, with a warning.")
     .version("0.1.0")
     .stringConf
     .createOptional

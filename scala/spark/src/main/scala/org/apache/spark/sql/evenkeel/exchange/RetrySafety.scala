@@ -41,8 +41,6 @@ object RowOrder {
 /** What is known of an exchange with a router whose routes depend on the order of rows. */
 final case class RetryFacts(
     targets: Int,
-    /** Routes depend on the seed, the map partition and the rows: not on a clock, not on other tasks. */
-    aloneRouter: Boolean,
     /** A task has at most one row per grouping key: the map side has combined them. */
     combined: Boolean,
     /** Of the columns that make the grouping keys. */
@@ -52,7 +50,8 @@ final case class RetryFacts(
 
 /**
  * Whether a router with state may place the rows of an exchange, given that a map task may be run again
- * after some of its readers have finished.
+ * after some of its readers have finished. Routes depend on the seed, the map partition and the rows: no
+ * router looks at a clock or at other tasks.
  *
  * A task that is run again must send the same rows the same way: Spark cannot be told otherwise. Declaring
  * the output INDETERMINATE, or row checksums with any kind of rollback, repairs the job in which a fetch
@@ -71,7 +70,6 @@ object RetrySafety {
   /** The order to feed the router in, or why no order helps. */
   def decide(facts: RetryFacts): Either[String, RowOrder] =
     if (facts.targets <= 1) Right(RowOrder.AsTheyCome)
-    else if (!facts.aloneRouter) Left("the router learns from other tasks while it runs")
     else
       (facts.keys, facts.rows) match {
         case (Replay.Changing(why), _) => Left(why)

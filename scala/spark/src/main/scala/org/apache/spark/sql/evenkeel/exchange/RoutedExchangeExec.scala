@@ -11,7 +11,7 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, UnsafeR
 import org.apache.spark.sql.catalyst.plans.logical.Statistics
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.evenkeel.config.TableConf
-import org.apache.spark.sql.evenkeel.explain.{RoutingLog, RoutingReport}
+import org.apache.spark.sql.evenkeel.explain.{ConnectClient, RoutingLog, RoutingReport}
 import org.apache.spark.sql.evenkeel.hint.SplitRouters
 import org.apache.spark.sql.evenkeel.learn.{SharedTable, TableEndpoint, TableRecipe}
 import org.apache.spark.sql.evenkeel.plan.AggregateShape
@@ -165,6 +165,7 @@ final case class RoutedExchangeExec(
         keys,
         spread,
         child.output,
+        combined,
         copyRows,
         routedRows,
         longMetric("tableWaitTime"),
@@ -188,12 +189,14 @@ final case class RoutedExchangeExec(
         conf.shuffleChecksumMismatchQueryLevelRollbackEnabled)
     begun = true
     executionId = sparkContext.getLocalProperty(SQLExecution.EXECUTION_ID_KEY)
+    client = ConnectClient.current
     RoutedStages.of(sparkContext).await(dependency.shuffleId, this)
     dependency
   }
 
   /** The query that runs the shuffle; another one that reuses it does not count again. */
   @transient private var executionId: String = _
+  @transient private var client: Option[ConnectClient] = None
 
   override def mapStageDone(): Unit = {
     val summary = routedRows.summary
@@ -201,6 +204,7 @@ final case class RoutedExchangeExec(
     RoutingLog.add(
       RoutingReport(
         Option(executionId).map(_.toLong),
+        client,
         router,
         shape,
         keys.map(_.sql),

@@ -56,6 +56,7 @@ private[exchange] final class RoutedRDD(
     replayed.sorted(firstParent[InternalRow].iterator(split, context)).map { row =>
       val begun = meter.begin()
       val key = hash(row).getLong(0)
+      // Never a buffer's size: it need not be the same when the task is run again (see RowWeight).
       if (!replayed.ties(row)) target = subject.route(key, 1L)
       meter.end(begun, key, target)
       if (copyRows) (target, row.copy()) else pair.update(target, row)
@@ -73,7 +74,12 @@ private[exchange] final class RoutedRDD(
 
 private object RoutedRDD {
 
-  /** In a batch stage no slide ends, so a router that learns per slide gets its period in rows. */
+  /**
+   * In a batch stage no slide and no window ends: a router that learns per slide gets its period in rows, and
+   * one that keeps every key of a window keeps sketches instead, whose memory is bounded.
+   */
   def forBatch(spec: RouterSpec, targets: Int): RouterSpec =
-    spec.withDefault("statsWindow", math.max(10000, 16 * targets).toString)
+    spec
+      .withDefault("statsWindow", math.max(10000, 16 * targets).toString)
+      .withDefault("cardinality", "hll")
 }

@@ -33,6 +33,7 @@ import io.evenkeel.core.table.RoutingTable
  *
  * @param shared the driver's side. Held here, so that it lives as long as the tasks can be run again
  * @param spread stable columns that divide a split key's rows; empty to use the map partition alone
+ * @param combined whether a partial step stands below, so that rows differ in what they stand for
  */
 private[exchange] final class TableRoutedRDD(
     input: RDD[InternalRow],
@@ -40,6 +41,7 @@ private[exchange] final class TableRoutedRDD(
     keys: Seq[Expression],
     spread: Seq[Expression],
     attributes: Seq[Attribute],
+    combined: Boolean,
     copyRows: Boolean,
     routedRows: RoutedRows,
     waited: SQLMetric,
@@ -63,9 +65,10 @@ private[exchange] final class TableRoutedRDD(
         val first = new FirstRows(recipe.sampleRows)
         val sample = recipe.sample()
         val hash = keyHash
+        val weight = new RowWeight(combined, attributes.size)
         while (first.hasRoom && rows.hasNext) {
           val row = rows.next()
-          sample.add(hash(row).getLong(0), 1L)
+          sample.add(hash(row).getLong(0), weight.of(row))
           first.add(row)
         }
         buffered += first.size

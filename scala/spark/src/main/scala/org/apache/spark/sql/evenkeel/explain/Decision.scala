@@ -6,7 +6,10 @@ import org.apache.spark.sql.execution.SparkPlan
 
 /** What was decided for one keyed operator, and why: what EXPLAIN, log and report show. */
 final case class Decision(operator: String, keys: Seq[String], outcome: Outcome) {
-  def text: String = s"$operator keys=[${keys.mkString(", ")}]: ${outcome.text}"
+
+  /** One line, whatever the keys' SQL is: readers of EXPLAIN find decisions line by line. */
+  def text: String =
+    s"$operator keys=[${keys.mkString(", ")}]: ${outcome.text}".replaceAll("\\s*\\R\\s*", " ")
 }
 
 sealed trait Outcome {

@@ -25,7 +25,10 @@ object Reason {
   case object SessionWindow
       extends Reason("SESSION_WINDOW", "sessions of one key must be merged in one place")
   case object Streaming
-      extends Reason("STREAMING", "streaming state must stay where its partition is")
+      extends Reason(
+        "STREAMING",
+        "a stream keeps one state per key, so its keys are not split; " +
+          "spark.evenkeel.streaming.repartition gives heavy keys homes of their own")
   case object RawDistinct
       extends Reason(
         "RAW_DISTINCT",
@@ -34,9 +37,25 @@ object Reason {
       extends Reason("NO_PARTIALS", "the operator's plan has no partial step to route")
   case object OneTarget
       extends Reason("ONE_TARGET", "with one target there is nothing to spread over")
+  case object EqualPartials
+      extends Reason(
+        "EQUAL_PARTIALS",
+        "map tasks combine each key to one small row, so a table would split none, and without AQE its " +
+          "exchange would be paid in vain (shape=merge insists)")
   case object NotAsked extends Reason("NOT_ASKED", "no hint asks for it")
   case object NoOperator
       extends Reason("NO_OPERATOR", "the hint met no grouped aggregate to act on")
+
+  /** Of two hints that meet the same operator. */
+  final case class AnotherHint(kept: String)
+      extends Reason("ANOTHER_HINT", s"$kept is the hint that the operator has; keep one of them")
+
+  /** A hint between two operators that names keys of neither. */
+  final case class NamesNoKey(columns: Seq[String])
+      extends Reason(
+        "NAMES_NO_KEY",
+        s"${columns.mkString(", ")} are keys neither of the operator below the hint nor of one above; " +
+          "name its keys, or none to mean all keys of the one below")
 
   case object TableOfClusteredInput
       extends Reason(
@@ -44,11 +63,11 @@ object Reason {
         "the rows are clustered on the keys, so a table from the first tasks would miss most keys")
 
   /** What AQE has measured of the exchanges below, once they are done. */
-  final case class EvenInput(fullestOverAverage: Double)
+  final case class EvenInput(fullestOverAverage: Double, insist: String)
       extends Reason(
         "EVEN_INPUT",
         f"the fullest task gets $fullestOverAverage%.2f x the average input, so nothing is to be gained " +
-          "(shape=raw insists)")
+          s"($insist)")
 
   /** A router that depends on the order of rows could lose or double some when a task is run again. */
   final case class UnsafeRetry(why: String)

@@ -10,7 +10,8 @@ import org.apache.spark.sql.types.StructType
 /**
  * `SELECT * FROM evenkeel_report()`: what the last routed exchanges did, a row each, newest last.
  *
- * A table function, so that it also answers over Spark Connect, where Python cannot reach into the JVM.
+ * A table function, so that it also answers over Spark Connect, where Python cannot reach into the JVM. A
+ * client sees the exchanges of its own session only: keys in them may be other people's data.
  */
 object ReportFunction {
   private val name = "evenkeel_report"
@@ -24,12 +25,15 @@ object ReportFunction {
     SqlFunction(
       this,
       name,
-      "_FUNC_() - Returns what the last routed exchanges of this application did.",
+      "_FUNC_() - Returns what the last routed exchanges of this application did; " +
+        "over Spark Connect, those of the client's session.",
       "table_funcs") { arguments =>
       require(arguments.isEmpty, s"$name takes no arguments")
       // A query that has just returned may have events of its stages under way.
       SparkContext.getActive.foreach(_.listenerBus.waitUntilEmpty())
-      LocalRelation.fromExternalRows(DataTypeUtils.toAttributes(schema), RoutingLog.all.map(row))
+      val client = ConnectClient.current
+      val own = RoutingLog.all.filter(_.client == client)
+      LocalRelation.fromExternalRows(DataTypeUtils.toAttributes(schema), own.map(row))
     }
 
   private def row(r: RoutingReport): Row = {

@@ -5,9 +5,10 @@ import scala.collection.mutable
 
 import org.apache.spark.sql.evenkeel.exchange.RoutingSummary
 
-/** One routed exchange that has run. */
+/** One routed exchange that has run, and for whom if that was a client of Spark Connect. */
 final case class RoutingReport(
     executionId: Option[Long],
+    client: Option[ConnectClient],
     router: String,
     shape: String,
     keys: Seq[String],

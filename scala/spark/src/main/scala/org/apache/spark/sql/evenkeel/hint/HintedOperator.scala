@@ -20,6 +20,12 @@ private[evenkeel] object HintedOperator {
     case _ => None
   }
 
+  /** Whether all columns that the request names are keys of this operator. */
+  def hasKeys(plan: LogicalPlan, request: RouteRequest): Boolean = {
+    val keys = unapply(plan).getOrElse(Nil)
+    request.columns.forall(named(plan, keys, _).isDefined)
+  }
+
   /** An analysis error if the request names a column that is not a key of this operator. */
   def check(plan: LogicalPlan, request: RouteRequest): Unit = {
     val keys = unapply(plan).getOrElse(Nil)

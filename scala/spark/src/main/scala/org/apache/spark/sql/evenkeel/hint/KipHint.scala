@@ -35,7 +35,7 @@ object KipHint {
       plan.resolveOperatorsUpWithPruning(_.containsPattern(UNRESOLVED_HINT)) {
         case UnresolvedHint(name, parameters, child) if name.equalsIgnoreCase(Name) =>
           parameters.headOption.foreach { p =>
-            throw EvenkeelErrors.badHintArgument(Name, p.toString)
+            throw EvenkeelErrors.badHintArgument(Name, p.toString, s"$Name, without arguments")
           }
           KipHint(child)
       }

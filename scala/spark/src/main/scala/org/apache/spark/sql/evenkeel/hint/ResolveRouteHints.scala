@@ -15,6 +15,8 @@ object ResolveRouteHints extends Rule[LogicalPlan] {
     plan.resolveOperatorsUpWithPruning(_.containsPattern(UNRESOLVED_HINT)) {
       case UnresolvedHint(name, parameters, child) if HintSyntax.isRouting(name) =>
         RouteHint(Some(HintSyntax.parse(name, parameters)), child)
-      case UnresolvedHint(name, _, child) if HintSyntax.isOff(name) => RouteHint(None, child)
+      case UnresolvedHint(name, parameters, child) if HintSyntax.isOff(name) =>
+        HintSyntax.checkOff(parameters)
+        RouteHint(None, child)
     }
 }

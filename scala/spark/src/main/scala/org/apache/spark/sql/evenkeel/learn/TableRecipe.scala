@@ -14,8 +14,8 @@ import io.evenkeel.core.table.{KeyHistogram, RoutingTable}
 /**
  * What a table is made of and how, the same for every task and the driver. Travels with tasks.
  *
- * A report is bounded: the `listed` heaviest keys that were seen twice or more and one number per host,
- * whatever the task's rows are.
+ * A report is bounded: the `listed` heaviest keys that weigh more than a single plain row and one number per
+ * host, whatever the task's rows are.
  */
 private[evenkeel] final case class TableRecipe(router: String, targets: Int, defaultSample: Int) {
   @transient private lazy val spec = RouterSpec.parse(router)

@@ -11,6 +11,7 @@ import org.apache.spark.sql.evenkeel.hint.RequestedShape
  *                      as percentile, collect_set or a typed aggregator
  * @param keepsValues whether some function's buffer grows with the values it has seen, as those of collect_list
  *                    and percentile do
+ * @param windowsPerRow whether rows are multiplied by the windows they lie in before they are aggregated
  * @param clusteredInput whether the rows of a key come in one partition already
  * @param inputPartitions map tasks below, where their number is known
  * @param rowsPerKey from the statistics of the table, where there are any: how well map tasks can combine
@@ -24,6 +25,7 @@ final case class AggregateFacts(
     distinct: Boolean,
     objectBuffers: Boolean,
     keepsValues: Boolean,
+    windowsPerRow: Boolean,
     clusteredInput: Boolean,
     inputPartitions: Option[Int],
     rowsPerKey: Option[Double],
@@ -66,6 +68,8 @@ object AggregateShape {
 
   private def byItself(facts: AggregateFacts): (AggregateShape, String) =
     if (facts.distinct) (Merge, "DISTINCT: routed after Spark has removed duplicates")
+    // RAW would shuffle each row once per window.
+    else if (facts.windowsPerRow) (Merge, "map tasks combine before rows are shuffled per window")
     else if (facts.clusteredInput) (Raw, "input is clustered on the keys")
     else if (facts.inputPartitions.contains(1)) (Raw, "one map task would combine all rows")
     else if (facts.keepsValues) (Raw, "buffers keep the values, which map tasks cannot combine")

@@ -1,18 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.apache.spark.sql.evenkeel.plan
 
-import org.apache.spark.sql.catalyst.expressions.{AttributeReference, Expression}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, Expression}
+import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight}
 import org.apache.spark.sql.catalyst.planning.ExtractEquiJoinKeys
 import org.apache.spark.sql.catalyst.plans.logical.{
   Filter,
+  Join,
   LogicalPlan,
   Project,
   RepartitionByExpression
 }
+import org.apache.spark.sql.execution.adaptive.{LogicalQueryStage, ShuffleQueryStageExec}
+import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
+import org.apache.spark.sql.execution.exchange.ENSURE_REQUIREMENTS
+import org.apache.spark.sql.internal.SQLConf
 
 /**
  * Whether the rows of a plan arrive clustered on some of the given keys, so that Spark would aggregate a hot
- * key inside the one task that holds it: after a shuffled join on a key, or after `repartition(key)`.
+ * key inside the one task that holds it: after a shuffled join on a key, after `repartition(key)`, or from
+ * a table that is read by buckets. A join with a broadcast side leaves the other side's rows as they are.
  */
 private[plan] object ClusteredInput {
 
@@ -22,9 +29,47 @@ private[plan] object ClusteredInput {
     // never correctness.
     case Project(_, child) => apply(child, keys)
     case r: RepartitionByExpression => within(r.partitionExpressions, keys)
-    case ExtractEquiJoinKeys(_, left, right, _, _, _, _, _) =>
-      within(left, keys) || within(right, keys)
+    case join @ ExtractEquiJoinKeys(_, left, right, _, _, _, _, _) =>
+      BroadcastSide.of(join) match {
+        case Some(BuildLeft) => apply(join.right, keys)
+        case Some(BuildRight) => apply(join.left, keys)
+        case None => within(left, keys) || within(right, keys)
+      }
+    case LogicalRelation(files: HadoopFsRelation, output, _, _, _) =>
+      buckets(files, output).exists(within(_, keys))
     case _ => false
+  }
+
+  /**
+   * Whether AQE has found since that one side of a join below is small enough to be sent to every task, so that
+   * the exchange of the other side, which has run, is read without regard to the keys.
+   */
+  def undone(plan: LogicalPlan): Boolean = plan match {
+    case Filter(_, child) => undone(child)
+    case Project(_, child) => undone(child)
+    case join: Join =>
+      BroadcastSide.of(join).exists {
+        case BuildLeft => isForJoin(join.right)
+        case BuildRight => isForJoin(join.left)
+      }
+    case _ => false
+  }
+
+  private def isForJoin(plan: LogicalPlan): Boolean = plan match {
+    case stage: LogicalQueryStage =>
+      stage.physicalPlan
+        .collectFirst { case s: ShuffleQueryStageExec => s.shuffle.shuffleOrigin }
+        .contains(ENSURE_REQUIREMENTS)
+    case _ => false
+  }
+
+  // By default Spark reads by bucket only where that spares an exchange, which a routed one above it rules
+  // out (DisableUnnecessaryBucketedScan): the rows then come in splits of the files.
+  private def buckets(files: HadoopFsRelation, output: Seq[Attribute]): Option[Seq[Attribute]] = {
+    val conf = SQLConf.get
+    files.bucketSpec
+      .filter(_ => conf.bucketingEnabled && !conf.autoBucketedScanEnabled)
+      .map(_.bucketColumnNames.flatMap(name => output.find(a => conf.resolver(a.name, name))))
   }
 
   private def within(clustering: Seq[Expression], keys: Seq[Expression]): Boolean =

@@ -31,9 +31,9 @@ import org.apache.spark.sql.internal.SQLConf
  */
 private[plan] object InputBalance {
 
-  /** That the input is even, once all exchanges that feed the plan are done. */
-  def even(plan: LogicalPlan): Option[Reason] =
-    measured(plan).filter(_ <= limit).map(Reason.EvenInput(_))
+  /** That the input is even, once all exchanges that feed the plan are done; `insist` is how to be routed yet. */
+  def even(plan: LogicalPlan, insist: String): Option[Reason] =
+    measured(plan).filter(_ <= limit).map(Reason.EvenInput(_, insist))
 
   /**
    * Whether some task may be overloaded for another reason than the keys of the operator: rows come by an
@@ -52,8 +52,7 @@ private[plan] object InputBalance {
     case r: RepartitionByExpression => r.partitionExpressions.nonEmpty
     case a: Aggregate => a.groupingExpressions.nonEmpty
     // A side that will be sent to every task needs no exchange, and nothing would be measured.
-    case ExtractEquiJoinKeys(_, _, _, _, _, left, right, _) =>
-      Seq(left, right).forall(_.stats.sizeInBytes > SQLConf.get.autoBroadcastJoinThreshold)
+    case join @ ExtractEquiJoinKeys(_, _, _, _, _, _, _, _) => BroadcastSide.of(join).isEmpty
     case _ => false
   }
 

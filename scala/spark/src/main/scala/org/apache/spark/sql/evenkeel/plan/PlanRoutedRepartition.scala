@@ -36,10 +36,9 @@ object PlanRoutedRepartition extends SparkStrategy {
   /** The choice, unless AQE has found since that nothing is to be gained. */
   private def choose(r: RoutedRepartition): Either[Reason, SafeRouter] =
     chosen(r).flatMap(safe =>
-      Option
-        .when(ifNeeded(r))(InputBalance.even(r.child))
-        .flatten
-        .toLeft(safe))
+      if (!ifNeeded(r)) Right(safe)
+      else if (ClusteredInput.undone(r.child)) Left(Reason.BalancedInput)
+      else InputBalance.even(r.child, "leave out when=needed to insist").toLeft(safe))
 
   /** Chosen once: when AQE plans again, a stage that is done no longer shows what its rows are. */
   private def chosen(r: RoutedRepartition): Either[Reason, SafeRouter] =
@@ -66,7 +65,6 @@ object PlanRoutedRepartition extends SparkStrategy {
 
   private def retryFacts(r: RoutedRepartition): RetryFacts = RetryFacts(
     targets(r),
-    aloneRouter = true,
     combined = false,
     keys = InputReplay(r.child, AttributeSet(r.keys)),
     rows = InputReplay(r.child, r.child.outputSet))

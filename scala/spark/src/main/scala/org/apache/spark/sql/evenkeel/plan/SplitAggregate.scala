@@ -5,6 +5,7 @@ import org.apache.spark.SparkException
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.expressions.aggregate.{
   AggregateExpression,
+  AggregateFunction,
   Collect,
   ListAgg,
   Mode,
@@ -19,15 +20,23 @@ import org.apache.spark.sql.catalyst.expressions.{
   Expression,
   NamedExpression,
   PythonUDAF,
-  SessionWindow
+  SessionWindow,
+  TimeWindow,
+  UnsafeRow
 }
-import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Expand, Filter, LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
 import org.apache.spark.sql.evenkeel.config.EvenkeelConf
 import org.apache.spark.sql.evenkeel.exchange.{RetryFacts, RoutedExchangeExec}
 import org.apache.spark.sql.evenkeel.explain.{Decision, Outcome, Reason}
-import org.apache.spark.sql.evenkeel.hint.{HintSyntax, HintedOperator, PlacedHint, RouteRequest}
+import org.apache.spark.sql.evenkeel.hint.{
+  HintSyntax,
+  HintedOperator,
+  PlacedHint,
+  RouteRequest,
+  SplitRouters
+}
 import org.apache.spark.sql.execution.aggregate.{
   BaseAggregateExec,
   HashAggregateExec,
@@ -36,6 +45,7 @@ import org.apache.spark.sql.execution.aggregate.{
 }
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
 import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types.DecimalType
 
 /**
  * Plans a hinted aggregate so that the rows of one key may be worked on in several tasks.
@@ -171,21 +181,44 @@ object SplitAggregate {
    */
   private def choose(a: Aggregate, r: RouteRequest): Either[Reason, Choice] =
     firstChoice(a, r).flatMap { choice =>
-      val insisted = r.shape.isDefined || EvenkeelConf.force.isDefined
-      val even = if (choice.clustered && !insisted) InputBalance.even(a.child) else None
-      even.toLeft(choice)
+      if (!choice.clustered || insists(r)) Right(choice)
+      else if (ClusteredInput.undone(a.child)) Left(Reason.BalancedInput)
+      else InputBalance.even(a.child, "shape=raw insists").toLeft(choice)
     }
 
   private def firstChoice(a: Aggregate, r: RouteRequest): Either[Reason, Choice] =
     a.getTagValue(Chosen).getOrElse {
-      val choice = AggregateShape.choose(facts(a, r), r.shape).map { case (shape, why) =>
+      val choice = AggregateShape.choose(facts(a, r), r.shape).flatMap { case (shape, why) =>
         val clustered =
           shape == AggregateShape.Raw && ClusteredInput(a.child, a.groupingExpressions)
-        Choice(shape, why, clustered, SafeRouter.choose(r, clustered, retryFacts(a, r, shape)))
+        val router = SafeRouter.choose(r, clustered, retryFacts(a, r, shape))
+        if (isInVain(a, r, shape, router)) Left(Reason.EqualPartials)
+        else Right(Choice(shape, why, clustered, router))
       }
       a.setTagValue(Chosen, choice)
       choice
     }
+
+  private def insists(r: RouteRequest): Boolean = r.shape.isDefined || EvenkeelConf.force.isDefined
+
+  /** Whether a table will split nothing and nobody will notice: AQE would spare the second exchange. */
+  private def isInVain(
+      a: Aggregate,
+      r: RouteRequest,
+      shape: AggregateShape,
+      router: SafeRouter): Boolean =
+    shape == AggregateShape.Merge && SplitRouters.byTable(router.router) && !insists(r) &&
+      !SQLConf.get.adaptiveExecutionEnabled && functions(a).forall(f =>
+        ofOneSize(f.aggregateFunction))
+
+  private def ofOneSize(function: AggregateFunction): Boolean =
+    function.aggBufferAttributes.map(_.dataType).forall {
+      case _: DecimalType => true
+      case other => UnsafeRow.isFixedLength(other)
+    }
+
+  private def functions(a: Aggregate): Seq[AggregateExpression] =
+    a.aggregateExpressions.flatMap(_.collect { case e: AggregateExpression => e })
 
   private def targets(r: RouteRequest): Int =
     r.targets.getOrElse(SQLConf.get.numShufflePartitions)
@@ -193,7 +226,6 @@ object SplitAggregate {
   private def retryFacts(a: Aggregate, r: RouteRequest, shape: AggregateShape): RetryFacts =
     RetryFacts(
       targets(r),
-      aloneRouter = true,
       combined = shape == AggregateShape.Merge,
       keys = InputReplay(
         a.child,
@@ -201,7 +233,7 @@ object SplitAggregate {
       rows = InputReplay(a.child, a.child.outputSet))
 
   private def facts(a: Aggregate, r: RouteRequest): AggregateFacts = {
-    val functions = a.aggregateExpressions.flatMap(_.collect { case e: AggregateExpression => e })
+    val functions = this.functions(a)
     AggregateFacts(
       grouped = a.groupingExpressions.nonEmpty,
       streaming = a.isStreaming,
@@ -217,10 +249,19 @@ object SplitAggregate {
         case _: Collect[_] | _: PercentileBase | _: Mode | _: ListAgg => true
         case _ => false
       }),
+      windowsPerRow = makesWindows(a.child),
       clusteredInput = ClusteredInput(a.child, a.groupingExpressions),
       inputPartitions = InputPartitions(a.child),
       rowsPerKey = rowsPerKey(a),
       targets = targets(r))
+  }
+
+  /** Whether a sliding window is made below, without another operator between that combines rows. */
+  private def makesWindows(plan: LogicalPlan): Boolean = plan match {
+    case Filter(_, child) => makesWindows(child)
+    case Project(_, child) => makesWindows(child)
+    case e: Expand => e.output.exists(_.metadata.contains(TimeWindow.marker))
+    case _ => false
   }
 
   /** From statistics alone, where a table has them: rows over the product of its keys' distinct values. */

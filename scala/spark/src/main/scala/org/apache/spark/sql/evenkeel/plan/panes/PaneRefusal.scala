@@ -42,6 +42,11 @@ private[evenkeel] object PaneRefusal {
         "PANES_SUBQUERY",
         "a subquery stands between the window and the aggregate; put its value into a column before the window")
 
+  case object Raw
+      extends PaneRefusal(
+        "PANES_RAW",
+        "shape=raw sends rows elsewhere before they are combined, each once per window; leave it out")
+
   case object SessionWindow
       extends PaneRefusal(
         "PANES_SESSION_WINDOW",

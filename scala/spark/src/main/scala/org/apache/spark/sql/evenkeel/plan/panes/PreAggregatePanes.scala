@@ -3,9 +3,11 @@ package org.apache.spark.sql.evenkeel.plan.panes
 
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Partial}
 import org.apache.spark.sql.catalyst.expressions.{Expression, SessionWindow}
-import org.apache.spark.sql.catalyst.plans.logical.Aggregate
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan}
 import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.evenkeel.exchange.RoutedExchangeExec
 import org.apache.spark.sql.evenkeel.explain.{Decision, Footnotes, Outcome}
+import org.apache.spark.sql.evenkeel.plan.AggregateShape
 import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
 import org.apache.spark.sql.execution.exchange.ShuffleExchangeLike
 import org.apache.spark.sql.execution.{ColumnarRule, ExpandExec, SparkPlan}
@@ -36,8 +38,16 @@ object PreAggregatePanes extends Rule[SparkPlan] {
       exchange.child match {
         case partial: BaseAggregateExec if isCandidate(partial) && PanesEnabled(partial) =>
           exchange.withNewChildren(Seq(rewritten(partial)))
+        case rows if isRaw(exchange) && nearestWindow(rows) =>
+          exchange.logicalLink.foreach(operator => tellRaw(operator))
+          exchange
         case _ => exchange
       }
+  }
+
+  private def isRaw(exchange: ShuffleExchangeLike): Boolean = exchange match {
+    case r: RoutedExchangeExec => r.shape == AggregateShape.Raw.word
+    case _ => false
   }
 
   private def isCandidate(plan: BaseAggregateExec): Boolean =
@@ -69,6 +79,14 @@ object PreAggregatePanes extends Rule[SparkPlan] {
         operator,
         Decision("SlidingWindow", partial.groupingExpressions.map(_.toAttribute.sql), outcome))
     }
+
+  private def tellRaw(operator: LogicalPlan): Unit = operator match {
+    case a: Aggregate =>
+      val keys = a.groupingExpressions.map(_.sql)
+      Footnotes.add(a, Decision("SlidingWindow", keys, Outcome.Plain(PaneRefusal.Raw)))
+      ()
+    case _ =>
+  }
 
   private def isSession(plan: BaseAggregateExec): Boolean =
     plan.groupingExpressions.exists(_.metadata.contains(SessionWindow.marker))
