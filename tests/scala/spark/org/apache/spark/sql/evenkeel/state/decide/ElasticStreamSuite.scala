@@ -53,7 +53,8 @@ class ElasticStreamSuite extends ClockedStreamSuite {
     .toInt
 
   for (backend <- Backend.two.tail)
-    test(s"an idle stream gives partitions up, over a restart, and takes them again, ${backend.name}") {
+    test(
+      s"an idle stream gives partitions up, over a restart, and takes them again, ${backend.name}") {
       withConf(backend.settings.toSeq: _*) {
         val theirs = elastic(backend.settings + (providerKey -> backend.plain))
         val ours = elastic(
