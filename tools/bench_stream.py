@@ -146,6 +146,8 @@ def session(cores: int) -> Any:
         "spark.ui.showConsoleProgress": False,
         "spark.log.level": "ERROR",
         "spark.driver.memory": "5g",
+        # Without Hadoop's native library every file that is written starts a process or two.
+        "spark.driver.extraJavaOptions": "-Djdk.lang.Process.launchMechanism=VFORK",
         "spark.sql.shuffle.partitions": PARTITIONS,
         "spark.sql.streaming.noDataMicroBatches.enabled": False,
         "spark.sql.streaming.numRecentProgressUpdates": 1000,

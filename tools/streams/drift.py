@@ -83,7 +83,9 @@ def line(name: str, plain: Arm, ours: Arm, given: list[Input]) -> str:
     """The figures after the second adoption; after warming up where there were fewer."""
     moved = trial.adoptions(ours)
     start = moved[1] + 1 if len(moved) > 1 else trial.WARM_UPS
-    later = range(start, len(given))
+    later = [
+        i for i in range(start, len(given)) if not (plain.batches[i].torn or ours.batches[i].torn)
+    ]
     # A migration's own rows pass through the same exchange.
     still = [i for i in later if not ours.batches[i].moves]
     ours_rows = [trial.excess(ours.batches[i], given[i]) for i in still]

@@ -21,7 +21,9 @@ LAST_YEAR = 2016
 
 def batches(folder: Path, count: int, rows: int, seed: int = 1) -> Iterator[traces.Ints]:
     """Births drawn from each of the last `count` years; a key is a name, whatever the sex."""
-    years: dict[str, list[dict[str, int]]] = json.loads(fetched(folder).read_text())
+    told: dict[str, list[dict[str, int]]] = json.loads(fetched(folder).read_text())
+    # Every year ends with an entry without a name.
+    years = {year: [b for b in births if b["name"]] for year, births in told.items()}
     names = sorted({str(birth["name"]) for births in years.values() for birth in births})
     number = {name: i for i, name in enumerate(names)}
     random = np.random.default_rng(seed)

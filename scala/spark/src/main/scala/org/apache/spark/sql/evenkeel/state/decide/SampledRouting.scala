@@ -132,8 +132,13 @@ final class SampledRouting extends DecideRouting {
 
 object SampledRouting {
 
-  /** @param kept what the run before knew */
-  private final class Memory(val sketches: KeySketches, val kept: Option[KeptSample]) {
+  /** @param read what the run before knew; read when it is first asked for, outside any lock */
+  private final class Memory(
+      val hosts: Int,
+      read: => Option[KeptSample],
+      open: Option[KeptSample] => KeySketches) {
+    lazy val kept: Option[KeptSample] = read
+    lazy val sketches: KeySketches = open(kept)
     var unfinished = false
     var price: Option[Double] = None
     var hasLooked = false
@@ -187,18 +192,22 @@ object SampledRouting {
     val hosts = current(question, conf).hosts
     val key = (question.runId, question.operator)
     val before = memories.remove(key)
-    val memory = before.filter(_.sketches.isOver(hosts)).getOrElse {
+    val memory = before.filter(_.hosts == hosts).getOrElse {
       val heavy = RepartitionSettings.of(conf).heavyKeys(question.partitions)
       val samples = new KeptSamples(
         question.checkpoint,
         question.operator,
         question.session.sessionState.newHadoopConf())
-      val kept = if (before.isEmpty) samples.read(hosts) else None
-      val sketches = new KeySketches(conf.getConf(StreamingConf.Decay), 8 * heavy, hosts, kept)
-      SampleWatch(question.session.sparkContext, question.runId) { (batchMs, stateRows) =>
-        sketches.keep(batchMs, stateRows).foreach(samples.write)
-      }
-      new Memory(sketches, kept)
+      new Memory(
+        hosts,
+        if (before.isEmpty) samples.read(hosts) else None,
+        kept => {
+          val sketches = new KeySketches(conf.getConf(StreamingConf.Decay), 8 * heavy, hosts, kept)
+          SampleWatch(question.session.sparkContext, question.runId) { (batchMs, stateRows) =>
+            sketches.keep(batchMs, stateRows).foreach(samples.write)
+          }
+          sketches
+        })
     }
     // Put in again as the newest: the one that was not asked for longest goes first.
     memories.put(key, memory)

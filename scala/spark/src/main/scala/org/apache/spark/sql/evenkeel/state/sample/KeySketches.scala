@@ -52,8 +52,6 @@ final class KeySketches(decay: Double, capacity: Int, hosts: Int, kept: Option[K
     Option.when(all.total > 0)(KeptSample(all, texts, batchMs, stateRows))
   }
 
-  def isOver(otherHosts: Int): Boolean = otherHosts == hosts
-
   private def closeBefore(batch: Long): Unit = if (openBatch != batch && open.nonEmpty) {
     val parts = open.flatMap(_.histograms)
     // A batch without a row is no news: streams that pause must not forget.
