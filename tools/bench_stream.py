@@ -83,7 +83,7 @@ def moving(spark: Any, options: argparse.Namespace) -> list[str]:
 def sustaining(spark: Any, options: argparse.Namespace) -> list[str]:
     """Karimov's method."""
     del options
-    return rate.measure(spark, drift.SEEDS, 4000.0)
+    return rate.measure(spark, drift.SEEDS, 2000.0)
 
 
 CASES = {
