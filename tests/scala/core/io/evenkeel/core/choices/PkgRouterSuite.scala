@@ -12,6 +12,7 @@ class PkgRouterSuite extends AnyFunSuite with RouterLaws {
   routerLaws("pkg(load=global)")
   routerLaws("pkg(load=probing, probe=7, d=3)")
   routerLaws("potc")
+  routerLaws("potc(capacity=3)")
 
   private val n = 4
 
@@ -103,5 +104,12 @@ class PkgRouterSuite extends AnyFunSuite with RouterLaws {
     val k = key(n, Seq(1, 3))
     assert(router.route(k, 100L) == 3)
     assert(Seq.fill(5)(router.route(k)) == Seq.fill(5)(3))
+  }
+
+  test("potc: a key beyond its memory has its first candidate, at every row") {
+    val router = Routers.create("potc(capacity=1)", RouterContext(n))
+    router.route(key(n, Seq(1, 1)), 5L)
+    val k = key(n, Seq(1, 3))
+    assert(Seq.fill(5)(router.route(k)) == Seq.fill(5)(1))
   }
 }

@@ -7,6 +7,7 @@ import io.evenkeel.core.{PlanningRouter, RouterContext, RouterLaws, Routers}
 
 class WholeKeyGreedySuite extends AnyFunSuite with RouterLaws {
   routerLaws("on_greedy")
+  routerLaws("on_greedy(capacity=3)")
   routerLaws("off_greedy")
 
   test("on_greedy: new keys open the least loaded target, known keys stay") {
@@ -16,6 +17,16 @@ class WholeKeyGreedySuite extends AnyFunSuite with RouterLaws {
     assert(router.route(4L) == 1)
     assert(router.route(5L) == 2)
     assert(router.route(6L) == 1)
+  }
+
+  test("on_greedy: keys beyond its memory stay whole, on their hash targets") {
+    val router = Routers.create("on_greedy(capacity=2)", RouterContext(8))
+    val hashed = Routers.create("hash", RouterContext(8))
+    assert(Seq(1L, 2L).map(router.route(_, 100L)) == Seq(0, 1))
+    val late = 3L to 200L
+    assert(late.map(router.route(_)) == late.map(hashed.route(_)))
+    assert(late.map(router.route(_)) == late.map(hashed.route(_)))
+    assert(Seq(1L, 2L).map(router.route(_)) == Seq(0, 1))
   }
 
   test("off_greedy: weights 5, 4, 3, 3 on two targets become loads 8 and 7") {
