@@ -144,12 +144,13 @@ final class RepartitionDecider(settings: RepartitionSettings) {
   }
 
   /**
-   * How far above the best the fullest partition may lie before anything moves: the setting, and what the
-   * fullest of `n` equal partitions shows by luck in a sample of this size.
+   * How far above the best the fullest partition may lie before anything moves: the setting, or what the
+   * fullest of `n` equal partitions shows by luck in a sample of this size, whichever is more.
    */
   private def tolerance(best: Double, n: Int, histogram: HostedHistogram): Double = {
-    val deviations = math.sqrt(2 * math.log(math.max(n, 2))) + 1.5
-    settings.minImbalance * best + deviations * math.sqrt(best / histogram.effectiveRows)
+    val deviations = math.sqrt(2 * math.log(math.max(n, 2))) + 2.5
+    val luck = deviations * math.sqrt(best / histogram.effectiveRows)
+    math.max(settings.minImbalance * best, luck)
   }
 
   /**
