@@ -41,11 +41,13 @@ class TableExchangeSuite extends SparkSuite {
       "spark.sql.codegen.wholeStage" -> codegen.toString) {
       val select = "k, count(*), sum(v), max(d), sort_array(collect_set(g)), percentile(v, 0.5)"
       val plain = rows(spark.sql(s"SELECT $select FROM z GROUP BY k"))
-      Seq("KEEL(16)", "KEEL(16, 'shape=raw')", "KEEL", "KEEL(2)", "KEEL('online')").foreach {
-        hint =>
-          val df = spark.sql(s"SELECT /*+ $hint */ $select FROM z GROUP BY k")
-          assert(rows(df) == plain, hint)
-          assert(exchanges(df).map(_.sharedTable.isDefined) == Seq(!hint.contains("online")))
+      for {
+        shape <- Seq("'shape=merge'", "'shape=raw'")
+        options <- Seq("", "2, ", "16, ", "'online', ")
+      } {
+        val df = spark.sql(s"SELECT /*+ KEEL($options$shape) */ $select FROM z GROUP BY k")
+        assert(rows(df) == plain, s"$options$shape")
+        assert(exchanges(df).map(_.sharedTable.isDefined) == Seq(!options.contains("online")))
       }
       val routed = spark.table("z").hint("route", "keel", 16, "k")
       assert(rows(routed) == rows(spark.table("z")))

@@ -40,9 +40,19 @@ class AggregateShapeSuite extends AnyFunSuite {
     assert(shape(plain.copy(rowsPerKey = Some(1.1))) == Merge)
   }
 
-  test("values are not repacked in map tasks before they are routed") {
-    assert(shape(plain.copy(objectBuffers = true, keepsValues = true)) == Raw)
-    assert(shape(plain.copy(objectBuffers = true, keepsValues = true, distinct = true)) == Merge)
+  test("where the last task must have all values anyway, plain Spark is as good") {
+    val values = plain.copy(objectBuffers = true, keepsValues = true)
+    assert(choose(values, None) == Left(Reason.KeepsValues))
+    assert(choose(values.copy(rowsPerKey = Some(1.1)), None) == Left(Reason.KeepsValues))
+    assert(choose(values, None, forced = true).map(_._1) == Right(Raw))
+    assert(choose(values, Some(RequestedShape.Merge)).map(_._1) == Right(Merge))
+  }
+
+  test("values of rows that one task would have alone are spread") {
+    val values = plain.copy(objectBuffers = true, keepsValues = true)
+    assert(shape(values.copy(clusteredInput = true)) == Raw)
+    assert(shape(values.copy(inputPartitions = Some(1))) == Raw)
+    assert(shape(values.copy(distinct = true)) == Merge)
   }
 
   test("rows that windows multiply are combined first, whatever the buffers") {

@@ -52,7 +52,7 @@ final class DropIdleExchangeSuite extends SparkSuite {
 
   selects.foreach { select =>
     test(s"keys that are not split need no second exchange: $select") {
-      check("/*+ KEEL(6) */", even, select, left = 0)
+      check("/*+ KEEL(6, 'shape=merge') */", even, select, left = 0)
       check("/*+ KEEL(6, 'shape=raw') */", even, select, left = 0)
     }
 

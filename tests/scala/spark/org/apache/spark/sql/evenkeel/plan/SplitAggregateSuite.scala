@@ -28,12 +28,17 @@ class SplitAggregateSuite extends SparkSuite {
       .createOrReplaceTempView("t")
   }
 
+  /** Aggregates whose buffers keep the values: split when asked for a shape. */
+  private val keeping = Seq(
+    "percentile(d, 0.5), percentile_approx(v, 0.5, 100000), median(v)",
+    "sort_array(collect_set(v)), sort_array(collect_list(v))",
+    "mode(d, true), regr_slope(d, v)")
+
   private val aggregates = Seq(
     "count(*), count(k), sum(v), avg(d), min(d), max(v)",
     "stddev(d), variance(d), skewness(d), kurtosis(d), corr(d, v), covar_pop(d, v)",
-    "percentile(d, 0.5), percentile_approx(v, 0.5, 100000), median(v)",
+    "percentile_approx(v, 0.5, 100000)",
     "approx_count_distinct(v)",
-    "sort_array(collect_set(v)), sort_array(collect_list(v))",
     "max_by(v, v), min_by(v, v)",
     "bit_and(v), bit_or(v), bit_xor(v), bool_and(b), bool_or(b), every(b)",
     "sum(n), avg(n)",
@@ -42,7 +47,6 @@ class SplitAggregateSuite extends SparkSuite {
     "count(DISTINCT v), count(DISTINCT d), sum(v)",
     "hex(count_min_sketch(v, 0.5d, 0.5d, 1))",
     "round(hll_sketch_estimate(hll_sketch_agg(v, 12)) / count(*), 1)",
-    "mode(d, true), regr_slope(d, v)",
     "histogram_numeric(v, 3) IS NULL, try_sum(v), any_value(1), first(2), last(3)")
 
   private def equal(select: String, grouping: String, hint: String): Assertion = {
@@ -76,6 +80,10 @@ class SplitAggregateSuite extends SparkSuite {
         equal(select, "k", "DALTON(6)")
         if (!select.contains("DISTINCT")) equal(select, "k, g", "PKG(5, k, 'shape=raw')")
       }
+      keeping.foreach { select =>
+        equal(select, "k", "DALTON(6, 'shape=merge')")
+        equal(select, "k, g", "PKG(5, k, 'shape=raw')")
+      }
     }
   }
 
@@ -89,7 +97,7 @@ class SplitAggregateSuite extends SparkSuite {
 
   test("object-hash aggregates that fall back to sorting are routed") {
     withConf("spark.sql.objectHashAggregate.sortBased.fallbackThreshold" -> "2") {
-      equal("sort_array(collect_set(v)), percentile(d, 0.5)", "k, g", "PKG(5)")
+      equal("sort_array(collect_set(v)), percentile(d, 0.5)", "k, g", "PKG(5, 'shape=merge')")
       equal("sort_array(collect_list(v))", "k, g", "PKG(5, 'shape=raw')")
     }
   }
@@ -113,6 +121,24 @@ class SplitAggregateSuite extends SparkSuite {
       assert(exchanges(spark.sql(query)).isEmpty)
     }
     assert(reason("SELECT k, sum(v) FROM t GROUP BY k") == Seq(Outcome.Plain(Reason.NotAsked)))
+  }
+
+  test(
+    "buffers that keep the values are left to Spark, unless one task would have all rows of a key") {
+    val select = "k, collect_set(v), sum(d)"
+    assert(
+      reason(s"SELECT /*+ KEEL(k) */ $select FROM t GROUP BY k") ==
+        Seq(Outcome.Plain(Reason.KeepsValues)))
+    val clustered = "(SELECT /*+ REPARTITION(4, k) */ * FROM t)"
+    Seq(
+      s"SELECT /*+ PKG(k, 'shape=raw') */ $select FROM t GROUP BY k",
+      s"SELECT /*+ PKG(k) */ $select FROM $clustered GROUP BY k").foreach { query =>
+      val shapes = reason(query).collect { case r: Outcome.Routed => r.shape }
+      assert(shapes == Seq("raw"), query)
+    }
+    withConf("spark.evenkeel.force" -> "pkg") {
+      assert(exchanges(spark.sql(s"SELECT $select FROM t GROUP BY k")).size == 1)
+    }
   }
 
   test("without AQE a table that can split no partial result is left out, unless insisted on") {

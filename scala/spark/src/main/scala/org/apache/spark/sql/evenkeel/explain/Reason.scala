@@ -42,6 +42,11 @@ object Reason {
         "EQUAL_PARTIALS",
         "map tasks combine each key to one small row, so a table would split none, and without AQE its " +
           "exchange would be paid in vain (shape=merge insists)")
+  case object KeepsValues
+      extends Reason(
+        "KEEPS_VALUES",
+        "its buffers keep the values, so the task that ends a hot key would have as much to merge as plain " +
+          "Spark's (shape=raw insists)")
   case object NotAsked extends Reason("NOT_ASKED", "no hint asks for it")
   case object NoOperator
       extends Reason("NO_OPERATOR", "the hint met no grouped aggregate to act on")

@@ -46,13 +46,18 @@ object AggregateShape {
    *
    * RAW shuffles every row, about twice the CPU of a cheap aggregate, so it is chosen by itself only where
    * the map side does harm: where rows are clustered on the key, since map tasks would combine inside the
-   * hot one, or there is only one; where buffers keep the values, so that map tasks only repack them; and
-   * where buffers are objects and there is next to nothing to combine. For buffers of plain numbers combining
-   * in vain costs less than shuffling rows.
+   * hot one, or there is only one; and where buffers are objects and there is next to nothing to combine. For
+   * buffers of plain numbers combining in vain costs less than shuffling rows.
+   *
+   * Where buffers keep the values and map tasks share the rows, nothing is to be gained: if values repeat, map
+   * tasks combine them; if not, the task that ends a hot key gets them all, whatever was done before it.
+   *
+   * @param forced whether what can be split is split, whatever it gains
    */
   def choose(
       facts: AggregateFacts,
-      requested: Option[RequestedShape]): Either[Reason, (AggregateShape, String)] =
+      requested: Option[RequestedShape],
+      forced: Boolean = false): Either[Reason, (AggregateShape, String)] =
     if (!facts.grouped) Left(Reason.NoGroupingKeys)
     else if (facts.streaming) Left(Reason.Streaming)
     else if (facts.sessionWindow) Left(Reason.SessionWindow)
@@ -63,17 +68,21 @@ object AggregateShape {
         case Some(RequestedShape.Raw) if facts.distinct => Left(Reason.RawDistinct)
         case Some(RequestedShape.Raw) => Right((Raw, "asked for"))
         case Some(RequestedShape.Merge) => Right((Merge, "asked for"))
-        case None => Right(byItself(facts))
+        case None => byItself(facts, forced)
       }
 
-  private def byItself(facts: AggregateFacts): (AggregateShape, String) =
-    if (facts.distinct) (Merge, "DISTINCT: routed after Spark has removed duplicates")
+  private def byItself(
+      facts: AggregateFacts,
+      forced: Boolean): Either[Reason, (AggregateShape, String)] =
+    if (facts.distinct) Right((Merge, "DISTINCT: routed after Spark has removed duplicates"))
     // RAW would shuffle each row once per window.
-    else if (facts.windowsPerRow) (Merge, "map tasks combine before rows are shuffled per window")
-    else if (facts.clusteredInput) (Raw, "input is clustered on the keys")
-    else if (facts.inputPartitions.contains(1)) (Raw, "one map task would combine all rows")
-    else if (facts.keepsValues) (Raw, "buffers keep the values, which map tasks cannot combine")
+    else if (facts.windowsPerRow)
+      Right((Merge, "map tasks combine before rows are shuffled per window"))
+    else if (facts.clusteredInput) Right((Raw, "input is clustered on the keys"))
+    else if (facts.inputPartitions.contains(1)) Right((Raw, "one map task would combine all rows"))
+    else if (facts.keepsValues)
+      Either.cond(forced, (Raw, "buffers keep the values"), Reason.KeepsValues)
     else if (facts.objectBuffers && facts.rowsPerKey.exists(_ < FewRowsPerKey))
-      (Raw, f"map tasks would combine little: ${facts.rowsPerKey.get}%.1f rows per key")
-    else (Merge, "map tasks combine first")
+      Right((Raw, f"map tasks would combine little: ${facts.rowsPerKey.get}%.1f rows per key"))
+    else Right((Merge, "map tasks combine first"))
 }

@@ -188,13 +188,15 @@ object SplitAggregate {
 
   private def firstChoice(a: Aggregate, r: RouteRequest): Either[Reason, Choice] =
     a.getTagValue(Chosen).getOrElse {
-      val choice = AggregateShape.choose(facts(a, r), r.shape).flatMap { case (shape, why) =>
-        val clustered =
-          shape == AggregateShape.Raw && ClusteredInput(a.child, a.groupingExpressions)
-        val router = SafeRouter.choose(r, clustered, retryFacts(a, r, shape))
-        if (isInVain(a, r, shape, router)) Left(Reason.EqualPartials)
-        else Right(Choice(shape, why, clustered, router))
-      }
+      val forced = EvenkeelConf.force.isDefined
+      val choice =
+        AggregateShape.choose(facts(a, r), r.shape, forced).flatMap { case (shape, why) =>
+          val clustered =
+            shape == AggregateShape.Raw && ClusteredInput(a.child, a.groupingExpressions)
+          val router = SafeRouter.choose(r, clustered, retryFacts(a, r, shape))
+          if (isInVain(a, r, shape, router)) Left(Reason.EqualPartials)
+          else Right(Choice(shape, why, clustered, router))
+        }
       a.setTagValue(Chosen, choice)
       choice
     }
