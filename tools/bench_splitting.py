@@ -151,8 +151,8 @@ CASES = [
         },
         16,
         "longest task <= 0.7 x plain on Zipf 1.5, or the hint steps aside, as `keel` does; `raw` "
-        "and `merge` insist. No value comes twice, so a hot key's last task has them all to merge; a "
-        "percentile cannot be salted by hand",
+        "and `merge` insist. No value comes twice, so a hot key's last task has them all to merge; "
+        "a percentile cannot be salted by hand",
         (),
     ),
     Case(
