@@ -15,7 +15,7 @@ import org.apache.spark.sql.{DataFrame, Dataset, Row, SparkSession}
  *
  * @param life holds `checkpoint` and `out`
  */
-final class FileStream(spark: SparkSession, input: Path, life: Path, query: StreamCase) {
+final class FileStream(spark: SparkSession, val input: Path, life: Path, query: StreamCase) {
   val checkpoint: Path = life.resolve("checkpoint")
   val out: Path = life.resolve("out")
 

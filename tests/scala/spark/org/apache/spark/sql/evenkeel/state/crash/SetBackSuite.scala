@@ -5,6 +5,7 @@ import java.nio.file.{Files, Path}
 
 import scala.jdk.CollectionConverters._
 
+import org.apache.commons.io.FileUtils
 import org.apache.spark.sql.evenkeel.state.migrate.{Backend, StreamSuite}
 
 /**
@@ -33,6 +34,19 @@ class SetBackSuite extends StreamSuite {
     val files = Files.list(folder)
     try files.iterator.asScala.toSeq
     finally files.close()
+  }
+
+  /** As if nothing of the batches after `last` had reached the store. */
+  private def removeState(stream: FileStream, last: Long): Unit = {
+    val version = raw"\.?(\d+)\D.*".r
+    (0 until partitions).foreach { partition =>
+      filesIn(stream.checkpoint.resolve(s"state/0/$partition")).foreach { file =>
+        file.getFileName.toString match {
+          case version(number) if number.toLong > last + 1 => Files.delete(file)
+          case _ =>
+        }
+      }
+    }
   }
 
   private def epochs(stream: FileStream): Seq[Long] =
@@ -74,6 +88,46 @@ class SetBackSuite extends StreamSuite {
       assertPlaced(crashed.query, stream.checkpoint.toString, stream.lastCommitted)
     }
     epochs(stream)
+  }
+
+  /** A batch is in the offset log and nothing else of it is there; the batches that have adopted a table then. */
+  private def begun(prepare: FileStream => FileStream): Seq[Long] = {
+    val files = Files.createTempDirectory("begun-input")
+    def stream(life: Path) = new FileStream(spark, files, life, crashed.query)
+    val first = stream(Files.createTempDirectory("begun"))
+    def goOn(run: FileStream, until: Int, adopt: Seq[Long]): Unit = {
+      FileStream.writeInput(files, input.take(until).map { case (left, right) => left ++ right })
+      withConf(moving(Backend.hdfs, adopt).toSeq: _*)(run.record())
+    }
+    goOn(first, 5, Seq(1))
+    setBack(first, 3, Seq("commits"))
+    removeState(first, 3)
+    val next = prepare(first)
+    goOn(next, 6, Seq(4, 5))
+    withConf(Backend.hdfs.settings.toSeq: _*) {
+      assertPlaced(crashed.query, next.checkpoint.toString, next.lastCommitted)
+    }
+    epochs(next)
+  }
+
+  /** The same stream in another place, as another process finds it. */
+  private def moved(stream: FileStream, edit: String => String): FileStream = {
+    val life = Files.createTempDirectory("begun-elsewhere")
+    FileUtils.copyDirectory(stream.checkpoint.getParent.toFile, life.toFile)
+    val entry = life.resolve("checkpoint/offsets/4")
+    Files.writeString(entry, edit(Files.readString(entry)))
+    Files.deleteIfExists(entry.resolveSibling(".4.crc"))
+    new FileStream(spark, stream.input, life, crashed.query)
+  }
+
+  test("a batch that an earlier run has begun adopts no table: its tasks may still be writing") {
+    assert(begun(identity) == Seq(1, 5))
+  }
+
+  test("a batch that an earlier process has begun adopts no table either") {
+    val old = (entry: String) => entry.replaceFirst("\"batchTimestampMs\":\\d+", "\"batchTimestampMs\":1")
+    assert(begun(moved(_, old)) == Seq(1, 5))
+    assert(begun(moved(_, identity)) == Seq(1, 4, 5), "one that this process has begun")
   }
 
   for (backend <- Backend.two) {

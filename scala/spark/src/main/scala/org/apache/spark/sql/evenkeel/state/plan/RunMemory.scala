@@ -3,6 +3,7 @@ package org.apache.spark.sql.evenkeel.state.plan
 
 import java.util.{LinkedHashMap, Map => JavaMap, UUID}
 
+import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.evenkeel.explain.Reason
 import org.apache.spark.sql.evenkeel.state.ledger.{MovedState, RoutingEpoch, RoutingLedger}
 import org.apache.spark.sql.evenkeel.state.migrate.MigrationTally
@@ -15,11 +16,16 @@ import org.apache.spark.sql.evenkeel.state.migrate.MigrationTally
  * columns, and only one of the plans is run; a batch that was set back has been planned in an earlier run.
  *
  * @param firstBatch the first batch that this run plans
+ * @param mayHaveRun whether an earlier run may have begun to run it without adopting a table. Its last tasks may
+ *   still be writing, and must not replace state that lies by a table they do not know.
+ * @param noteHeld hears of every batch that adopts nothing
  */
 private[plan] final class RunMemory(
     ledger: RoutingLedger,
     versions: StateVersions,
-    firstBatch: Long) {
+    firstBatch: Long,
+    mayHaveRun: Boolean,
+    noteHeld: Long => Unit) {
   // The epoch by which the state lies, and those of the batches that are planned since or were before.
   private var known: Seq[RoutingEpoch] = {
     ledger.markNewest()
@@ -43,11 +49,15 @@ private[plan] final class RunMemory(
   /** Why `batch` adopts nothing, if that was decided already. */
   def heldAt(batch: Long): Option[Reason] = held.collect { case (`batch`, why) => why }
 
-  def hold(batch: Long, why: Reason): Unit = held = Some(batch -> why)
+  def hold(batch: Long, why: Reason): Unit = {
+    held = Some(batch -> why)
+    noteHeld(batch)
+  }
 
-  /** Whether an earlier run may have committed state of `batch`. */
+  /** Whether an earlier run may have committed state of `batch`, or may still do so. */
   def hasRun(batch: Long): Boolean =
-    batch + 1 <= newest || batch == firstBatch && versions.isAnyAt(batch + 1)
+    batch + 1 <= newest ||
+      batch == firstBatch && (mayHaveRun || versions.isAnyAt(batch + 1))
 
   /** What the last migration that is done cost. */
   def lastMigration: Option[MigrationTally] = last
@@ -91,10 +101,14 @@ private[plan] object RunMemory {
     lazy val memory: RunMemory = read
   }
 
-  private val memories = new LinkedHashMap[(UUID, Long), Later](16, 0.75f, true) {
-    override def removeEldestEntry(eldest: JavaMap.Entry[(UUID, Long), Later]): Boolean =
-      size() > Kept
+  private final class Latest[K, V] extends LinkedHashMap[K, V](16, 0.75f, true) {
+    override def removeEldestEntry(eldest: JavaMap.Entry[K, V]): Boolean = size() > Kept
   }
+
+  private val memories = new Latest[(UUID, Long), Later]
+
+  // By checkpoint and operator: the last batch that was planned in this process and adopted nothing.
+  private val held = new Latest[(Path, Long), Long]
 
   def of(batch: StreamBatch, operator: Long): RunMemory = {
     val later = memories.synchronized {
@@ -105,9 +119,13 @@ private[plan] object RunMemory {
 
   private def read(batch: StreamBatch, operator: Long): RunMemory = {
     val conf = batch.session.sessionState.newHadoopConf()
+    val key = (batch.checkpoint, operator)
+    val isHeld = held.synchronized(held.getOrDefault(key, -1L) >= batch.batch)
     new RunMemory(
       new RoutingLedger(batch.checkpoint, operator, conf),
       new StateVersions(batch.checkpoint, operator, conf),
-      batch.batch)
+      batch.batch,
+      mayHaveRun = isHeld || batch.isOlderThanProcess,
+      noteHeld = number => held.synchronized { held.put(key, number); () })
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.apache.spark.sql.evenkeel.state.plan
 
+import java.lang.management.ManagementFactory
 import java.util.UUID
 
 import org.apache.hadoop.fs.Path
@@ -10,7 +11,10 @@ import org.apache.spark.sql.evenkeel.state.{
   RocksDBMigratingStateStoreProvider
 }
 import org.apache.spark.sql.execution.SparkPlan
-import org.apache.spark.sql.execution.streaming.checkpointing.OffsetSeqLog
+import org.apache.spark.sql.execution.streaming.checkpointing.{
+  OffsetSeqLog,
+  OffsetSeqMetadataBase
+}
 import org.apache.spark.sql.execution.streaming.operators.stateful.StateStoreWriter
 import org.apache.spark.sql.execution.streaming.runtime.{
   MicroBatchExecution,
@@ -40,14 +44,18 @@ private[plan] final case class StreamBatch(
    * Whether the offset log of this batch names our provider: the mark that makes a restart without Evenkeel
    * fail. It is written before a batch is planned.
    */
-  def isArmed: Boolean = {
-    val offsets =
-      new Path(checkpoint, StreamingCheckpointConstants.DIR_NAME_OFFSETS).toString
-    new OffsetSeqLog(session, offsets, readOnly = true)
-      .get(batch)
-      .flatMap(_.metadataOpt)
+  def isArmed: Boolean =
+    entry
       .flatMap(_.conf.get(SQLConf.STATE_STORE_PROVIDER_CLASS.key))
       .exists(StreamBatch.ourProviders)
+
+  /** Whether the offset log had this batch before this process began: another one may have run it. */
+  def isOlderThanProcess: Boolean = entry.exists(_.batchTimestampMs < StreamBatch.processStartMs)
+
+  private lazy val entry: Option[OffsetSeqMetadataBase] = {
+    val offsets =
+      new Path(checkpoint, StreamingCheckpointConstants.DIR_NAME_OFFSETS).toString
+    new OffsetSeqLog(session, offsets, readOnly = true).get(batch).flatMap(_.metadataOpt)
   }
 
   /** What an operator reported last, if that was in this run. */
@@ -63,6 +71,8 @@ private[plan] final case class StreamBatch(
 }
 
 private[plan] object StreamBatch {
+  private val processStartMs = ManagementFactory.getRuntimeMXBean.getStartTime
+
   private val ourProviders = Set(
     classOf[RocksDBMigratingStateStoreProvider].getName,
     classOf[HDFSBackedMigratingStateStoreProvider].getName)
