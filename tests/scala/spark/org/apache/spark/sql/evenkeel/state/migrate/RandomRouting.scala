@@ -6,6 +6,7 @@ import scala.util.Random
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Expression, UnsafeProjection}
 import org.apache.spark.sql.evenkeel.explain.Reason
+import org.apache.spark.sql.evenkeel.state.decide.SampledRouting
 import org.apache.spark.sql.evenkeel.state.ledger.{HeavyKey, RoutingEpoch}
 import org.apache.spark.sql.evenkeel.state.plan.{DecideRouting, RoutingQuestion}
 import org.apache.spark.sql.execution.SparkPlan
@@ -20,11 +21,14 @@ import io.evenkeel.core.table.RoutingTable
 final class RandomRouting extends DecideRouting {
   import RandomRouting._
 
+  // Keys are counted as ever, so that plans are those of production.
+  private val sampled = new SampledRouting
+
   override def observed(
       question: RoutingQuestion,
       routingKeys: Seq[Expression],
       keys: Seq[Expression],
-      input: SparkPlan): SparkPlan = input
+      input: SparkPlan): SparkPlan = sampled.observed(question, routingKeys, keys, input)
 
   override def decide(question: RoutingQuestion): Either[Reason, RoutingEpoch] = {
     val own = numbers(question, s"$AdoptAt.${question.operator}")

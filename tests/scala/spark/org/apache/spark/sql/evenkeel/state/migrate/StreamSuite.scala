@@ -13,7 +13,11 @@ import org.apache.spark.sql.evenkeel.SparkSuite
 import org.apache.spark.sql.evenkeel.state.ledger.RoutingLedger
 import org.apache.spark.sql.evenkeel.state.plan.{DecideRouting, KipRoute, PlacementTable}
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
-import org.apache.spark.sql.streaming.{StreamingQuery, StreamingQueryProgress}
+import org.apache.spark.sql.streaming.{
+  StateOperatorProgress,
+  StreamingQuery,
+  StreamingQueryProgress
+}
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.{DataFrame, Dataset, Row, SQLContext}
 
@@ -155,12 +159,15 @@ abstract class StreamSuite extends SparkSuite {
       assert(theirs.outputs.values.exists(_.nonEmpty))
       val ours = run(query, moving(backend), restarts = Set(4))
       assert(
-        ours.custom(MigrationMetrics.RowsMoved).count(_ > 0) >= 3,
+        ours.progress.count(_.stateOperators.exists(moved(_) > 0)) >= 3,
         "too few batches moved state")
       same(ours, theirs)
       assertTotals(query, ours)
       withConf(backend.settings.toSeq: _*)(assertPlaced(query, ours))
     }
+
+  private def moved(operator: StateOperatorProgress): Long =
+    Option(operator.customMetrics.get(MigrationMetrics.RowsMoved)).fold(0L)(_.longValue)
 
   /** All input at once, as a batch query takes it. */
   private def recomputed(query: StreamCase): Map[Row, Int] = {

@@ -6,7 +6,7 @@ import java.util.Locale
 import org.apache.spark.internal.config.ConfigEntry
 import org.apache.spark.sql.internal.SQLConf
 
-/** Settings of streams whose state moves between partitions. Read when a batch is planned. */
+/** Settings of streams whose state moves between partitions. A stream has those of the session that it was started in. */
 object StreamingConf {
 
   val Repartition: ConfigEntry[String] = SQLConf

@@ -51,7 +51,7 @@ object RoutingFunction {
         "checkpoint" -> checkpoint.toString)
     RoutingLedger.operators(checkpoint, conf).flatMap { operator =>
       val ledger = new RoutingLedger(checkpoint, operator, conf)
-      ledger.all.map(epoch => row(epoch, ledger.moved(epoch.batch)))
+      ledger.present.map(epoch => row(epoch, ledger.moved(epoch.batch)))
     }
   }
 

@@ -54,6 +54,12 @@ final class RoutingLedger(checkpoint: Path, operator: Long, hadoopConf: Configur
   /** All epochs that are kept, oldest first. */
   def all: Seq[RoutingEpoch] = epochs.map(read)
 
+  /** As `all`, for onlookers: a query that runs may remove old epochs meanwhile, but never the newest. */
+  def present: Seq[RoutingEpoch] = {
+    val found = epochs
+    found.dropRight(1).flatMap(find) ++ found.lastOption.map(read)
+  }
+
   /** Makes an epoch durable. Another epoch of the same batch is an error: two queries share a checkpoint. */
   def write(epoch: RoutingEpoch): Unit = {
     require(epoch.operator == operator, s"epoch of operator ${epoch.operator}, not $operator")
@@ -116,8 +122,10 @@ final class RoutingLedger(checkpoint: Path, operator: Long, hadoopConf: Configur
     files.delete(path(batch))
   }
 
-  private def read(batch: Long): RoutingEpoch = {
-    val bytes = get(path(batch)).getOrElse(throw LedgerErrors.incomplete(folder, batch))
+  private def read(batch: Long): RoutingEpoch =
+    find(batch).getOrElse(throw LedgerErrors.incomplete(folder, batch))
+
+  private def find(batch: Long): Option[RoutingEpoch] = get(path(batch)).map { bytes =>
     val epoch = LedgerErrors.explained(path(batch))(RoutingEpoch.fromBytes(bytes))
     if (epoch.batch != batch || epoch.operator != operator)
       throw LedgerErrors.misplaced(path(batch), epoch)
