@@ -74,13 +74,13 @@ final class HostedHistogram(
     entries.groupMapReduce(_.key)(_.weight)(_ + _).map { case (k, w) => k -> w / total }
 
   /**
-   * What a solver needs: the `top` heaviest keys and those of `keep` that have any weight, each with its main
-   * host, in effective rows.
+   * What a solver needs: the `top` heaviest keys that have the share `least`, and those of `keep` that have any
+   * weight, each with its main host, in effective rows.
    *
    * A key whose weight is spread over many hosts at once (a row that lies in 60 sliding windows) is balanced
    * by that already; a home would bring it together on one target. Such keys stay with their hosts.
    */
-  def listed(top: Int, keep: Set[Long]): KeyHistogram = {
+  def listed(top: Int, keep: Set[Long], least: Double = 0): KeyHistogram = {
     val scale = if (squares == 0) 0.0 else total / squares
     val byKey = entries.groupBy(_.key)
     val compact = byKey.filter { case (k, parts) =>
@@ -90,7 +90,9 @@ final class HostedHistogram(
       .mapValues(_.map(_.weight).sum)
       .toArray
       .sortBy { case (k, w) => (-w, k) }
-    val chosen = ranked.zipWithIndex.collect { case ((k, w), i) if i < top || keep(k) => (k, w) }
+    val chosen = ranked.zipWithIndex.collect {
+      case ((k, w), i) if i < top && w >= least * total || keep(k) => (k, w)
+    }
     val rest = hostTotals.clone()
     chosen.foreach { case (k, _) =>
       byKey(k).foreach(e => rest(e.host) = math.max(0.0, rest(e.host) - e.weight))

@@ -19,8 +19,15 @@ import io.evenkeel.core.{Hashing, Selection, SplitMix64}
  * }}}
  *
  * Memory: 42 bytes per slot of a table of `2 * capacity` slots, and 8 per host.
+ *
+ * @param namedShare a key is wanted as text from one row in this many on
  */
-final class HostedSample(hosts: Int, capacity: Int, every: Int, seed: Long) {
+final class HostedSample(
+    hosts: Int,
+    capacity: Int,
+    every: Int,
+    seed: Long,
+    namedShare: Int = HostedSample.NamedShare) {
   require(hosts >= 1 && capacity >= 2 && every >= 1, s"$hosts hosts, $capacity pairs, every $every")
   private val mask = Integer.highestOneBit(2 * capacity - 1) * 2 - 1
   private var keys = new Array[Long](mask + 1)
@@ -73,7 +80,7 @@ final class HostedSample(hosts: Int, capacity: Int, every: Int, seed: Long) {
   /** Whether the row just counted has a key that is heavy and not yet known as text. */
   def wantsName: Boolean =
     !named(slot) && rows >= HostedSample.RowsBeforeNames &&
-      counts(slot) >= HostedSample.LeastNamed && counts(slot) * HostedSample.NamedShare >= rows
+      counts(slot) >= HostedSample.LeastNamed && counts(slot) * namedShare >= rows
 
   /** Notes that the key of the row just counted is now known as text. */
   def nameTaken(): Unit = named(slot) = true
@@ -154,7 +161,7 @@ object HostedSample {
   private val RowsPerDistance = 2048
 
   private val RowsBeforeNames = 1024L
-  private val NamedShare = 1024L
+  private val NamedShare = 1024
 
   /** A single row is 1/1024 of the first 1024, and tells nothing. */
   private val LeastNamed = 4L

@@ -109,6 +109,31 @@ class SampledRoutingSuite extends SparkSuite with Eventually {
     assert(heavy.map(_.getAs[String]("name").toLong).toSet == rows.filter(_ < 1000).toSet)
   }
 
+  test("the state of heavy keys is looked up, and nothing else is read") {
+    // Few light keys, so that only heavy ones need another place.
+    val heavy = colliding(8, 1000).filter(_ < 1000).distinct
+    val rows = Seq.tabulate(40000)(i => if (i % 5 < 3) heavy(i % 4) else 1000L + i % 20000)
+    val ran = count(Seq(rows -> Nil))
+    assert(ran.counts == exact(rows))
+    val epochs = ran.epochs.collect()
+    assert(epochs.nonEmpty)
+    epochs.foreach { epoch =>
+      assert(epoch.getAs[Long]("scanned_rows") == epoch.getAs[Long]("moved_rows"), epoch)
+    }
+  }
+
+  test("keys stay out of the log, those of an earlier run too") {
+    val runs = Seq.tabulate(3)(i => colliding(30 + i, 5000))
+    val quiet = Seq("spark.evenkeel.streaming.keyNames.enabled" -> "false")
+    val ran = count(Seq(runs.head -> Nil, runs(1) -> quiet, runs(2) -> quiet))
+    val epochs = ran.epochs.collect()
+    assert(epochs.nonEmpty)
+    epochs.foreach { epoch =>
+      val keys = epoch.getSeq[org.apache.spark.sql.Row](epoch.fieldIndex("heavy_keys"))
+      assert(keys.nonEmpty && keys.forall(_.getAs[String]("name") == null))
+    }
+  }
+
   test("a stream that reports in between that it waits moves all the same") {
     val rows = colliding(7, 20000)
     // Its price of moving must be weighed against the last batch, not against the waiting.
@@ -130,19 +155,20 @@ class SampledRoutingSuite extends SparkSuite with Eventually {
   test("a sample that cannot be read is as good as none") {
     val checkpoint = new Path(Files.createTempDirectory("kept").toUri)
     val samples = new KeptSamples(checkpoint, 3, new Configuration())
-    assert(samples.read(hosts = 2).isEmpty)
+    assert(samples.read(hosts = 2, batch = 0).isEmpty)
     val histogram = new HostedHistogram(Array(HostedKey(7L, 1, 6)), Array(1, 10), squares = 13)
-    samples.write(KeptSample(histogram, Map(7L -> KeyName("seven", Seq[Byte](1, 2))), 40, 50))
-    val read = samples.read(hosts = 2).get
+    samples.write(KeptSample(histogram, Map(7L -> KeyName("seven", Seq[Byte](1, 2))), 9, 40, 50))
+    val read = samples.read(hosts = 2, batch = 9).get
     assert(read.histogram.entries.toSeq == histogram.entries.toSeq)
     assert(read.histogram.hostTotals.toSeq == Seq(1.0, 10.0) && read.histogram.squares == 13)
     assert(read.names == Map(7L -> KeyName("seven", Vector[Byte](1, 2))))
     assert(read.batchMs == 40 && read.stateRows == 50)
-    assert(samples.read(hosts = 4).isEmpty)
+    assert(samples.read(hosts = 4, batch = 9).isEmpty)
+    assert(samples.read(hosts = 2, batch = 10).isEmpty, "the run that counted batch 10 left none")
     val file = Paths.get(new Path(KeptSamples.folder(checkpoint), "3").toUri)
     Files.write(file, Files.readAllBytes(file).dropRight(3))
     Files.deleteIfExists(file.resolveSibling(".3.crc"))
-    assert(samples.read(hosts = 2).isEmpty)
+    assert(samples.read(hosts = 2, batch = 9).isEmpty)
   }
 
   /** Until the query has reported a trigger without data. */

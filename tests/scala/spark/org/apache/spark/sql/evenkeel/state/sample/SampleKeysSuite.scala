@@ -2,7 +2,7 @@
 package org.apache.spark.sql.evenkeel.state.sample
 
 import org.apache.spark.sql.DataFrame
-import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.catalyst.expressions.{Attribute, BoundReference, UnsafeRow, XxHash64}
 import org.apache.spark.sql.evenkeel.SparkSuite
 import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
 import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
@@ -54,6 +54,40 @@ class SampleKeysSuite extends SparkSuite {
         assert(counted == expected)
         assert(into.names.values.toSet.size == 15)
         assert(into.names.values.forall(_.text.matches("\\{k[0-4], [0-2]\\}")))
+      }
+    }
+
+    test(s"keys with timestamps are counted and named, codegen $codegen") {
+      withConf("spark.sql.codegen.wholeStage" -> codegen.toString) {
+        val df = spark
+          .range(0, 4000, 1, 2)
+          .selectExpr("timestamp_seconds(id % 3) AS ts", "id % 2 AS k")
+          .selectExpr("ts", "k", "struct(ts AS start, ts + INTERVAL 1 HOUR AS `end`) AS window")
+        Seq(Seq("ts"), Seq("window"), Seq("k", "ts")).foreach { keys =>
+          val into = sketch()
+          val plan = CollapseCodegenStages()(sampled(df, into, keys: _*))
+          assert(plan.execute().count() == 4000)
+          val expected = df.selectExpr(keys: _*).distinct().count()
+          assert(into.names.size == expected, keys)
+          assert(into.names.values.forall(_.text.contains("00:00:0")), into.names)
+        }
+      }
+    }
+
+    test(s"a key is known by its own columns, codegen $codegen") {
+      withConf("spark.sql.codegen.wholeStage" -> codegen.toString) {
+        Seq("id % 9", "CAST(id % 9 AS INT)", "concat('a key ', id % 9)").foreach { key =>
+          val into = sketch()
+          val df = spark.range(0, 4000, 1, 2).selectExpr(s"$key AS k")
+          CollapseCodegenStages()(sampled(df, into, "k")).execute().count()
+          assert(into.names.size == 9)
+          val hash = new XxHash64(Seq(BoundReference(0, df.schema.head.dataType, nullable = false)))
+          into.names.foreach { case (known, name) =>
+            val row = new UnsafeRow(1)
+            row.pointTo(name.row.toArray, name.row.length)
+            assert(hash.eval(row) == known, s"$key: ${name.text}")
+          }
+        }
       }
     }
 

@@ -75,7 +75,10 @@ final class RepartitionDecider(settings: RepartitionSettings) {
     val usable = math.min(facts.usable, current.targets)
     val before = histogram.loads(current)
     val rescales = isRescaled(current, usable)
-    val keys = histogram.listed(settings.heavyKeys(current.targets), current.heavyKeys.toSet)
+    val keys = histogram.listed(
+      settings.heavyKeys(current.targets),
+      current.heavyKeys.toSet,
+      settings.leastHeavy(current.targets))
     val top = if (keys.size == 0) 0.0 else keys.share(0)
     val best = math.max(1.0 / usable, top)
     val wanted = math.max(settings.minSampledRows, RowsPerPartition * usable)

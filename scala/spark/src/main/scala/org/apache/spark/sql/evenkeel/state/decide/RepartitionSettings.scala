@@ -2,6 +2,7 @@
 package org.apache.spark.sql.evenkeel.state.decide
 
 import org.apache.spark.sql.evenkeel.config.StreamingConf
+import org.apache.spark.sql.evenkeel.state.sample.KeySketch
 import org.apache.spark.sql.internal.SQLConf
 
 /**
@@ -21,6 +22,15 @@ final case class RepartitionSettings(
 
   /** B of paper 004. */
   def heavyKeys(partitions: Int): Int = math.ceil(heavyKeysPerPartition * partitions).toInt
+
+  /** Keys that a task reports: what is heavy in all tasks together may be lighter in each. */
+  def listedKeys(partitions: Int): Int = 4 * heavyKeys(partitions)
+
+  /**
+   * The least share of a key that gets a home: twice that from which tasks name it, so that its state is found by
+   * name. Lighter ones balance nothing that hosts do not.
+   */
+  def leastHeavy(partitions: Int): Double = 2.0 / KeySketch.named(listedKeys(partitions))
 }
 
 object RepartitionSettings {

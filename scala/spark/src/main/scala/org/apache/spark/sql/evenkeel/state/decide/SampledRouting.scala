@@ -15,6 +15,7 @@ import org.apache.spark.sql.evenkeel.state.plan.{DecideRouting, RoutingQuestion}
 import org.apache.spark.sql.evenkeel.state.sample.{
   KeptSample,
   KeptSamples,
+  KeyName,
   KeySketches,
   SampleInput,
   SampleWatch
@@ -48,7 +49,7 @@ final class SampledRouting extends DecideRouting {
       val sketch = memoryOf(question).sketches.begin(
         question.session.sparkContext,
         question.batch,
-        listed = 4 * heavy,
+        listed = settings.listedKeys(question.partitions),
         counters = counters(conf, heavy),
         every = conf.getConf(StreamingConf.SampleEvery))
       SampleInput(routingKeys, keys, sketch, conf.getConf(StreamingConf.KeyNames), input)
@@ -62,13 +63,17 @@ final class SampledRouting extends DecideRouting {
     val histogram = memory.sketches.before(question.batch)
     val execution = executionOf(question)
     memory.scale(execution, question, table)
+    look(question, memory)
     val facts = factsOf(question, memory, execution)
     val settings = RepartitionSettings.of(conf)
+    val names =
+      if (conf.getConf(StreamingConf.KeyNames)) memory.homeNames ++ memory.sketches.names
+      else Map.empty[Long, KeyName]
     val answer =
       if (settings.mode == "hint" && !isHinted(question)) Left(Hold.NotHinted)
       else
         new RepartitionDecider(settings)
-          .decide(question.batch, question.operator, table, histogram, memory.sketches.names, facts)
+          .decide(question.batch, question.operator, table, histogram, names, facts)
     if (histogram.total > 0) {
       val after = answer.fold(_ => table, _.epoch.table)
       memory.forecast = Map(
@@ -78,6 +83,7 @@ final class SampledRouting extends DecideRouting {
     answer.foreach { adoption =>
       memory.unfinished = !adoption.isLast
       memory.movedShare = adoption.epoch.movedShare
+      memory.homeNames = namesOf(adoption.epoch)
     }
     answer.map(_.epoch)
   }
@@ -111,17 +117,20 @@ final class SampledRouting extends DecideRouting {
       usable = memory.usable)
   }
 
+  /** What the log tells of earlier runs. */
+  private def look(question: RoutingQuestion, memory: Memory): Unit = if (!memory.hasLooked) {
+    memory.hasLooked = true
+    val conf = question.session.sessionState.newHadoopConf()
+    val ledger = new RoutingLedger(question.checkpoint, question.operator, conf)
+    ledger.inForce(question.batch).foreach { epoch =>
+      memory.movedShare = epoch.movedShare
+      memory.homeNames = namesOf(epoch)
+      memory.price = ledger.moved(epoch.batch).map(m => whole(m.taskMs, epoch.movedShare))
+    }
+  }
+
   /** What moving everything would cost by the last migration, in this run or, by the log, in an earlier one. */
   private def price(question: RoutingQuestion, memory: Memory): Option[Double] = {
-    if (!memory.hasLooked) {
-      memory.hasLooked = true
-      val conf = question.session.sessionState.newHadoopConf()
-      val ledger = new RoutingLedger(question.checkpoint, question.operator, conf)
-      ledger.inForce(question.batch).foreach { epoch =>
-        memory.movedShare = epoch.movedShare
-        memory.price = ledger.moved(epoch.batch).map(m => whole(m.taskMs, epoch.movedShare))
-      }
-    }
     question.lastMigration.foreach(t => memory.price = Some(whole(t.taskMs, memory.movedShare)))
     memory.price
   }
@@ -136,15 +145,26 @@ object SampledRouting {
   private final class Memory(
       val hosts: Int,
       read: => Option[KeptSample],
-      open: Option[KeptSample] => KeySketches) {
+      open: Option[KeptSample] => KeySketches,
+      watch: KeySketches => AutoCloseable) {
     lazy val kept: Option[KeptSample] = read
-    lazy val sketches: KeySketches = open(kept)
+    lazy val sketches: KeySketches = {
+      val opened = open(kept)
+      watching = Some(watch(opened))
+      opened
+    }
+    private var watching: Option[AutoCloseable] = None
     var unfinished = false
     var price: Option[Double] = None
     var hasLooked = false
     var movedShare = 0.0
+    // Of the keys with homes, those that are quiet now included: their state is found by name when they move.
+    var homeNames: Map[Long, KeyName] = Map.empty
     var forecast: Map[String, Long] = Map.empty
     private var partitionScale: Option[PartitionScale] = None
+
+    /** Whoever forgets it must not be told of the end of the run. */
+    def forget(): Unit = watching.foreach(_.close())
 
     def usable: Int = partitionScale.fold(Int.MaxValue)(_.usable)
 
@@ -181,6 +201,11 @@ object SampledRouting {
         inUse = RepartitionDecider.inUse(table).max + 1)
   }
 
+  private def namesOf(epoch: RoutingEpoch): Map[Long, KeyName] =
+    epoch.heavyKeys.collect {
+      case key if key.name.nonEmpty || key.row.nonEmpty => key.hash -> KeyName(key.name, key.row)
+    }.toMap
+
   private val Kept = 256
   private val AddBatch = "addBatch"
 
@@ -200,18 +225,17 @@ object SampledRouting {
         question.session.sessionState.newHadoopConf())
       new Memory(
         hosts,
-        if (before.isEmpty) samples.read(hosts) else None,
-        kept => {
-          val sketches = new KeySketches(conf.getConf(StreamingConf.Decay), 8 * heavy, hosts, kept)
+        if (before.isEmpty) samples.read(hosts, question.batch - 1) else None,
+        kept => new KeySketches(conf.getConf(StreamingConf.Decay), 8 * heavy, hosts, kept),
+        sketches =>
           SampleWatch(question.session.sparkContext, question.runId) { (batchMs, stateRows) =>
             sketches.keep(batchMs, stateRows).foreach(samples.write)
-          }
-          sketches
-        })
+          })
     }
+    before.filterNot(_ eq memory).foreach(_.forget())
     // Put in again as the newest: the one that was not asked for longest goes first.
     memories.put(key, memory)
-    if (memories.size > Kept) memories.remove(memories.head._1)
+    if (memories.size > Kept) memories.remove(memories.head._1).foreach(_.forget())
     memory
   }
 

@@ -18,17 +18,19 @@ import io.evenkeel.core.kip.{HostedHistogram, HostedKey}
  * What a run knew of its keys when it ended, for the next one: queries that are started for one batch, such as
  * those with `Trigger.AvailableNow`, would never know enough otherwise.
  *
- * @param batchMs how long the last batch took
+ * @param batch the last batch that was counted
+ * @param batchMs how long it took
  * @param stateRows rows of the state after it
  */
 final case class KeptSample(
     histogram: HostedHistogram,
     names: Map[Long, KeyName],
+    batch: Long,
     batchMs: Long,
     stateRows: Long) {
 
   def toBytes: Array[Byte] = Snapshot.write(KeptSample.Kind, KeptSample.Version) { out =>
-    Seq(batchMs, stateRows).foreach(out.writeLong)
+    Seq(batch, batchMs, stateRows).foreach(out.writeLong)
     out.writeDouble(histogram.squares)
     out.writeInt(histogram.hosts)
     histogram.hostTotals.foreach(out.writeDouble)
@@ -49,17 +51,19 @@ final case class KeptSample(
 
 object KeptSample {
   private val Kind = "key-sample"
-  private val Version = 1
+  private val Version = 2
 
   def fromBytes(bytes: Array[Byte]): KeptSample = Snapshot.read(Kind, Version, bytes) { (_, in) =>
-    val (batchMs, stateRows, squares) = (in.readLong(), in.readLong(), in.readDouble())
+    val (batch, batchMs, stateRows) = (in.readLong(), in.readLong(), in.readLong())
+    val squares = in.readDouble()
     val totals = Array.fill(in.readInt())(in.readDouble())
     val entries =
       Array.fill(in.readInt())(HostedKey(in.readLong(), in.readInt(), in.readDouble()))
     val names = Seq.fill(in.readInt()) {
       in.readLong() -> KeyName(new String(read(in), UTF_8), read(in).toVector)
     }
-    KeptSample(new HostedHistogram(entries, totals, squares), names.toMap, batchMs, stateRows)
+    val histogram = new HostedHistogram(entries, totals, squares)
+    KeptSample(histogram, names.toMap, batch, batchMs, stateRows)
   }
 
   private def write(out: DataOutputStream, bytes: Array[Byte]): Unit = {
@@ -79,12 +83,17 @@ final class KeptSamples(checkpoint: Path, operator: Long, hadoopConf: Configurat
   private val path = new Path(KeptSamples.folder(checkpoint), operator.toString)
   private lazy val files = new CheckpointFiles(path.getParent, hadoopConf)
 
-  /** The sample of the run before, if it is over as many hosts. */
-  def read(hosts: Int): Option[KeptSample] =
+  /**
+   * The sample of the run before, if it is over as many hosts. A run that crashed leaves none, and then an older one
+   * may be there, whose keys are those of another time.
+   *
+   * @param batch the last one that is done: no older sample is taken
+   */
+  def read(hosts: Int, batch: Long): Option[KeptSample] =
     try
       Option
         .when(files.exists(path))(KeptSample.fromBytes(files.read(path)))
-        .filter(_.histogram.hosts == hosts)
+        .filter(sample => sample.histogram.hosts == hosts && sample.batch >= batch)
     catch {
       case NonFatal(e) =>
         logWarning(s"The key sample $path cannot be read; the query learns anew", e)

@@ -20,7 +20,7 @@ private[sample] final case class SampledTask(
  *
  * @param hosts virtual hosts of the routing table in force
  * @param capacity (key, host) pairs that a task counts at once
- * @param listed pairs that a task reports
+ * @param listed pairs that a task reports, and keys that it names at most
  * @param every one row in this many is counted, past the first ones
  */
 final class KeySketch(val hosts: Int, capacity: Int, listed: Int, every: Int)
@@ -63,7 +63,8 @@ final class KeySketch(val hosts: Int, capacity: Int, listed: Int, every: Int)
 
   /** In a task: a counter that hands itself in when the task is done. */
   def begin(mapPartition: Int): KeyTally = {
-    val tally = new KeyTally(new HostedSample(hosts, capacity, every, mapPartition))
+    val sample = new HostedSample(hosts, capacity, every, mapPartition, KeySketch.named(listed))
+    val tally = new KeyTally(sample, listed)
     TaskContext.get().addTaskCompletionListener[Unit] { _ =>
       add(SampledTask(mapPartition, tally.sample.histogram(listed), tally.names))
     }
@@ -77,7 +78,11 @@ final class KeySketch(val hosts: Int, capacity: Int, listed: Int, every: Int)
   def names: Map[Long, KeyName] = synchronized(parts.iterator.flatMap(_.names).toMap)
 }
 
-private object KeySketch {
+private[state] object KeySketch {
+
+  /** A key is named from one row in this many on, where a task reports `listed` pairs. */
+  def named(listed: Int): Int = math.max(1024, 2 * listed)
+
   val MostParts = 64
   // More than one task lists: what is heavy in all together may be light in each.
   val FoldedPairs = 8

@@ -49,7 +49,7 @@ final class KeySketches(decay: Double, capacity: Int, hosts: Int, kept: Option[K
   /** All that is known when the last batch is done, for the next run; none if nothing was counted. */
   def keep(batchMs: Long, stateRows: Long): Option[KeptSample] = {
     val all = before(Long.MaxValue)
-    Option.when(all.total > 0)(KeptSample(all, texts, batchMs, stateRows))
+    Option.when(all.total > 0)(KeptSample(all, texts, openBatch, batchMs, stateRows))
   }
 
   private def closeBefore(batch: Long): Unit = if (openBatch != batch && open.nonEmpty) {

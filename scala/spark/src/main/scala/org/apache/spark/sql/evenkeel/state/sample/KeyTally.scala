@@ -15,7 +15,7 @@ import io.evenkeel.core.kip.HostedSample
 final case class KeyName(text: String, row: Seq[Byte])
 
 /** The counter of one task, as generated code calls it. */
-final class KeyTally private[sample] (private[sample] val sample: HostedSample) {
+final class KeyTally private[sample] (private[sample] val sample: HostedSample, mostNames: Int) {
   private var texts = Map.empty[Long, KeyName]
   private var last = 0L
 
@@ -32,17 +32,17 @@ final class KeyTally private[sample] (private[sample] val sample: HostedSample) 
   /** The key of the row just counted, and its columns as Spark's row of them. */
   def name(text: UTF8String, row: Array[Byte]): Unit = {
     sample.nameTaken()
-    if (texts.size < KeyTally.MostNames)
+    if (texts.size < mostNames)
       texts += last -> KeyName(
         if (text == null) "null" else text.toString.take(KeyTally.LongestName),
-        if (row.length > KeyTally.LongestRow) Nil else ArraySeq.unsafeWrapArray(row))
+        // The array may be the buffer that the next key is written to.
+        if (row.length > KeyTally.LongestRow) Nil else ArraySeq.unsafeWrapArray(row.clone()))
   }
 
   private[sample] def names: Map[Long, KeyName] = texts
 }
 
 private object KeyTally {
-  private val MostNames = 128
   private val LongestName = 120
   private val LongestRow = 1024
 }

@@ -62,9 +62,13 @@ final case class SampleKeysExec(
   private def hashes: Seq[Expression] =
     Seq(new CollationAwareXxHash64(routingKeys), new CollationAwareMurmur3Hash(keys))
 
-  private def text: Expression = routingKeys match {
-    case Seq(key) => Cast(key, StringType)
-    case several => Cast(CreateStruct(several), StringType)
+  // The zone is for timestamps inside of whatever the keys are.
+  private def text: Expression = {
+    val key = routingKeys match {
+      case Seq(one) => one
+      case several => CreateStruct(several)
+    }
+    Cast(key, StringType, Some(conf.sessionLocalTimeZone))
   }
 
   override protected def doExecute(): RDD[InternalRow] = {
@@ -105,21 +109,10 @@ final case class SampleKeysExec(
       evaluateRequiredVariables(child.output, input, AttributeSet(routingKeys ++ keys))
     ctx.currentVars = input
     ctx.INPUT_ROW = null
-    val bound = bindReferences(hashes :+ text, child.output).map(_.genCode(ctx))
-    val (key, host, name) = (bound.head, bound(1), bound(2))
-    val keyRow =
-      GenerateUnsafeProjection.createCode(ctx, bindReferences(routingKeys, child.output))
+    val bound = bindReferences(hashes, child.output).map(_.genCode(ctx))
+    val (key, host) = (bound.head, bound(1))
     val count = s"$tally.count(${key.value}, ${host.value})"
-    val told =
-      if (!named) s"$count;"
-      else
-        s"""
-           |if ($count) {
-           |  ${name.code}
-           |  ${keyRow.code}
-           |  $tally.name(${name.isNull} ? null : ${name.value}, ${keyRow.value}.getBytes());
-           |}
-         """.stripMargin
+    val told = if (named) nameCode(ctx, tally, count) else s"$count;"
     s"""
        |$columns
        |if ($tally.due()) {
@@ -128,6 +121,19 @@ final case class SampleKeysExec(
        |  $told
        |}
        |${consume(ctx, input)}
+     """.stripMargin
+  }
+
+  private def nameCode(ctx: CodegenContext, tally: String, count: String): String = {
+    val name = bindReferences(Seq(text), child.output).head.genCode(ctx)
+    val keyRow =
+      GenerateUnsafeProjection.createCode(ctx, bindReferences(routingKeys, child.output))
+    s"""
+       |if ($count) {
+       |  ${name.code}
+       |  ${keyRow.code}
+       |  $tally.name(${name.isNull} ? null : ${name.value}, ${keyRow.value}.getBytes());
+       |}
      """.stripMargin
   }
 

@@ -10,12 +10,16 @@ import org.apache.spark.sql.streaming.StreamingQueryListener.{
   QueryTerminatedEvent
 }
 
-/** Waits for the end of a run and hands on how long its last batch took and how much state there is then. */
+/**
+ * Waits for the end of a run and hands on how long its last batch took and how much state there is then; unless
+ * it is closed before.
+ */
 private[state] final class SampleWatch private (
     context: SparkContext,
     run: UUID,
     ended: (Long, Long) => Unit)
-    extends SparkListener {
+    extends SparkListener
+    with AutoCloseable {
   private var batchMs = 0L
   private var stateRows = 0L
 
@@ -27,14 +31,19 @@ private[state] final class SampleWatch private (
         stateRows = e.progress.stateOperators.map(_.numRowsTotal).sum
       }
     case e: QueryTerminatedEvent if e.runId == run =>
-      context.removeSparkListener(this)
+      close()
       if (batchMs > 0) ended(batchMs, stateRows)
     case _ =>
   }
+
+  override def close(): Unit = context.removeSparkListener(this)
 }
 
 private[state] object SampleWatch {
 
-  def apply(context: SparkContext, run: UUID)(ended: (Long, Long) => Unit): Unit =
-    context.addSparkListener(new SampleWatch(context, run, ended))
+  def apply(context: SparkContext, run: UUID)(ended: (Long, Long) => Unit): SampleWatch = {
+    val watch = new SampleWatch(context, run, ended)
+    context.addSparkListener(watch)
+    watch
+  }
 }
