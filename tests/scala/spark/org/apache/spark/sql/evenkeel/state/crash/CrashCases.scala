@@ -3,7 +3,7 @@ package org.apache.spark.sql.evenkeel.state.crash
 
 import org.apache.spark.sql.evenkeel.state.migrate.TypedOperatorSuite._
 import org.apache.spark.sql.evenkeel.state.migrate.{Backend, StreamCase}
-import org.apache.spark.sql.functions.expr
+import org.apache.spark.sql.functions.{col, expr, session_window}
 import org.apache.spark.sql.streaming.GroupStateTimeout
 import org.apache.spark.sql.streaming.OutputMode.{Append, Update}
 import org.apache.spark.sql.{Encoder, Encoders}
@@ -74,7 +74,27 @@ object CrashCases {
       operators = Seq(0L, 1L),
       backends = Backend.all))
 
-  val all: Seq[CrashCase] = Seq(aggregate, join, groups, timeouts, two)
+  /** A join whose state is in column families, of which the `statestore` source reads nothing. */
+  val families: CrashCase = CrashCase(
+    join.query.copy(
+      name = "families",
+      settings = Map(
+        "spark.sql.streaming.join.stateFormatVersion" -> "4",
+        "spark.sql.streaming.join.stateFormatV4.enabled" -> "true"),
+      joinSides = Nil,
+      operators = Nil,
+      backends = Backend.rocksDBs))
+
+  val sessions: CrashCase = CrashCase(
+    StreamCase(
+      "sessions",
+      Append(),
+      (events, _) =>
+        events.groupBy(session_window(col("ts"), "3 seconds"), col("k")).agg(expr("sum(v) AS s")),
+      backends = Backend.all),
+    hasTotals = false)
+
+  val all: Seq[CrashCase] = Seq(aggregate, join, groups, timeouts, two, families, sessions)
 
   def named(name: String): CrashCase = all.find(_.query.name == name).get
 }

@@ -46,9 +46,10 @@ class HaltSuite extends HaltedStreams {
     else
       Seq(
         CrashCases.aggregate -> Backend.hdfs,
+        CrashCases.families -> Backend.rocksDB,
         CrashCases.groups -> Backend.rocksDBs.last).zipWithIndex
         .map { case ((crashed, backend), turn) =>
-          (crashed, backend, chosen.zipWithIndex.collect { case (p, i) if i % 2 == turn => p })
+          (crashed, backend, chosen.zipWithIndex.collect { case (p, i) if i % 3 == turn => p })
         }
 
   for ((crashed, backend, places) <- lives)

@@ -59,7 +59,8 @@ abstract class HaltedStreams extends StreamSuite {
       val code = ChildProcess.run(
         HaltingStream.getClass.getName.stripSuffix("$"),
         Seq(files, folder, crashed.query.name, sink).map(_.toString) ++ point.map(_.toString),
-        childSettings(backend, cores) + (RandomRouting.Attempt -> attempts.toString),
+        childSettings(backend, cores) ++ crashed.query.settings +
+          (RandomRouting.Attempt -> attempts.toString),
         folder.resolve("log"))
       assert(Set(0, HaltingStream.Halted)(code), s"process $attempts ended with $code: ${log()}")
       code
