@@ -213,9 +213,9 @@ def bench(spark: Any, cases: list[Case], rounds: int, folder: Path) -> list[str]
         lines += [
             f"## {case.title}",
             "",
-            "AQE chooses the number of tasks, as by default. "
+            "AQE chooses the number of tasks, as by default."
             if case.coalesce
-            else f"{case.tasks} tasks in every arm. ",
+            else f"{case.tasks} tasks in every arm.",
             *([f"Medians of {case.least_rounds} rounds."] if case.least_rounds > rounds else []),
             f"Goal: {case.goal}.",
             "",
