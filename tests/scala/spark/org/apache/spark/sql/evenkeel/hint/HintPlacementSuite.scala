@@ -74,7 +74,8 @@ class HintPlacementSuite extends SparkSuite {
     routes(s"$cte SELECT k, count(*) FROM (SELECT DISTINCT k, g FROM c) GROUP BY k")
     routes(s"SELECT * FROM t WHERE k IN ($cte SELECT k FROM c GROUP BY k HAVING count(*) > 900)")
     routes(s"$cte SELECT k, sum(v) FROM c GROUP BY k UNION ALL SELECT v, g FROM c WHERE v < 3")
-    routes("WITH c AS (SELECT /*+ PKG */ *, rand(1) AS r FROM t) SELECT k, sum(v) FROM c GROUP BY k")
+    routes(
+      "WITH c AS (SELECT /*+ PKG */ *, rand(1) AS r FROM t) SELECT k, sum(v) FROM c GROUP BY k")
   }
 
   test("a hint in a CTE that meets no operator says so, and one that names no key is an error") {
@@ -252,8 +253,7 @@ class HintPlacementSuite extends SparkSuite {
     try {
       planned(s"INSERT INTO inserted $query")
       assert(routedBy(spark.sql(s"INSERT INTO inserted $query")) == Seq("dalton"))
-      assert(
-        routedBy(spark.sql(s"CREATE TABLE created USING parquet AS $query")) == Seq("dalton"))
+      assert(routedBy(spark.sql(s"CREATE TABLE created USING parquet AS $query")) == Seq("dalton"))
       val expected = rows(spark.sql("SELECT k, sum(v) AS s FROM t GROUP BY k"))
       assert(rows(spark.table("inserted")) == expected)
       assert(rows(spark.table("created")) == expected)

@@ -94,10 +94,12 @@ final class InputBalanceSuite extends SparkSuite {
     }
   }
 
-  test("clustered rows are known through renames, casts, normalised floats, sorts, explode and windows") {
+  test(
+    "clustered rows are known through renames, casts, normalised floats, sorts, explode and windows") {
     joined("", hotKey)
     val join = "FROM f JOIN dim ON f.k = dim.k"
-    def typed(table: String, kind: String): String = s"(SELECT CAST(k AS $kind) k, * EXCEPT (k) FROM $table)"
+    def typed(table: String, kind: String): String =
+      s"(SELECT CAST(k AS $kind) k, * EXCEPT (k) FROM $table)"
     Seq(
       s"SELECT /*+ KEEL(c) */ c, sum(x) FROM (SELECT f.k AS c, v + w AS x $join) GROUP BY c",
       s"SELECT /*+ KEEL */ sum(x) FROM (SELECT f.k + 1 AS c, f.k, v + w AS x $join) GROUP BY c, k",

@@ -47,8 +47,7 @@ private[evenkeel] object PlacedHint {
 
   /** Puts the tag back onto aggregates that a rule has built anew with their hint. */
   def retag(plan: LogicalPlan): Unit = plan.foreach {
-    case a @ Aggregate(_, _, _, Some(RouteAggregateHint(request)))
-        if a.getTagValue(Tag).isEmpty =>
+    case a @ Aggregate(_, _, _, Some(RouteAggregateHint(request))) if a.getTagValue(Tag).isEmpty =>
       put(a, request)
     case _ =>
   }

@@ -32,11 +32,13 @@ object SettleHints extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan =
     plan.transformUpWithSubqueries {
-      case a: Aggregate if PlacedHint.of(a).isDefined && a.resolved && !a.isStreaming => settle(a)
+      // By `hint`, not by the tag, which is copied to an aggregate that PreferCachedData has stripped.
+      case a @ Aggregate(_, _, _, Some(RouteAggregateHint(asked)))
+          if a.resolved && !a.isStreaming =>
+        settle(a, asked)
     }
 
-  private def settle(a: Aggregate): LogicalPlan = {
-    val asked = PlacedHint.of(a).flatten
+  private def settle(a: Aggregate, asked: Option[RouteRequest]): LogicalPlan = {
     val request = asked.map(HintedOperator.byOwnNames(a, _))
     val alone = a.withNewChildren(Seq(Below(a.child.output)))
     val settled = rewriteWith(named(a, request, pullOut(alone)))

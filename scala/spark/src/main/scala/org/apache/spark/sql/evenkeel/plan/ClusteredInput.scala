@@ -93,7 +93,9 @@ private[plan] object ClusteredInput {
   /** A key in terms of what a projection reads. */
   private def inInput(key: Expression, list: Seq[NamedExpression]): Expression = key.transform {
     case a: Attribute =>
-      list.collectFirst { case alias: Alias if alias.exprId == a.exprId => alias.child }.getOrElse(a)
+      list
+        .collectFirst { case alias: Alias if alias.exprId == a.exprId => alias.child }
+        .getOrElse(a)
   }
 
   /** Whether equal keys mean equal clustering expressions, so that the rows of a key lie together. */
