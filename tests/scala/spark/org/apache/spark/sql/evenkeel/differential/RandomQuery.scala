@@ -77,7 +77,7 @@ object RandomQuery {
     def oneOf[T](all: IndexedSeq[T]): T = all(random.nextInt(all.size))
     val functions = Seq.fill(1 + random.nextInt(4))(oneOf(aggregates)).distinct.map { f =>
       // Spark evaluates FILTER only on plain function calls.
-      val plain = !f.startsWith("hex") && !f.startsWith("sort_") && !f.startsWith("array_")
+      val plain = !Seq("hex", "sort_", "array_", "nullif").exists(f.startsWith)
       if (plain) f + oneOf(filters) else f
     }
     val columns = random.shuffle((0 until 3).toList).take(1 + random.nextInt(3)).map(i => s"k$i")
