@@ -8,9 +8,11 @@ import org.apache.spark.sql.evenkeel.hint.{
   CheckRouteHints,
   KipHint,
   PlaceRouteHints,
+  PlaceWaitingHints,
   PreferCachedData,
   ResolveRouteHints,
-  ResolveRoutedRepartition
+  ResolveRoutedRepartition,
+  SettleHints
 }
 import org.apache.spark.sql.evenkeel.plan.panes.PreAggregatePanes
 import org.apache.spark.sql.evenkeel.plan.{
@@ -45,8 +47,9 @@ final class EvenkeelExtensions extends SparkSessionExtensionsProvider {
       extensions.injectPlanNormalizationRule(_ => KipHint.Remove)
       extensions.injectPlanNormalizationRule(_ => PlaceRouteHints)
       extensions.injectPlanNormalizationRule(PreferCachedData(_))
+      extensions.injectPlanNormalizationRule(_ => SettleHints)
       extensions.injectPlanNormalizationRule(WarnForcedStreams(_))
-      extensions.injectOptimizerRule(_ => PlaceRouteHints)
+      extensions.injectOptimizerRule(_ => PlaceWaitingHints)
       // 2. The operator is planned around a routed exchange.
       extensions.injectPlannerStrategy(SplitAggregate(_))
       extensions.injectPlannerStrategy(_ => PlanRoutedRepartition)

@@ -19,7 +19,7 @@ private object VersionFunction {
       name,
       "_FUNC_() - Returns the version of Evenkeel that this session has loaded.",
       "misc_funcs") { arguments =>
-      require(arguments.isEmpty, s"$name takes no arguments")
+      SqlFunction.checkNoArguments(name, arguments)
       Literal(BuildInfo.version)
     }
 }

@@ -3,8 +3,8 @@ package org.apache.spark.sql.evenkeel.differential
 
 import scala.util.{Random, Try}
 
-import org.apache.spark.sql.Row
 import org.apache.spark.sql.evenkeel.SparkSuite
+import org.apache.spark.sql.{DataFrame, Row}
 
 /**
  * Random queries on random tables, plain and with each router in each shape: the results are the same.
@@ -34,9 +34,20 @@ class DifferentialSuite extends SparkSuite {
     s"$name(${(Seq(targets.toString) ++ options ++ Seq(s"'shape=$shape'")).mkString(", ")})"
   }
 
-  private def run(sql: String): Either[String, Seq[Row]] =
-    Try(spark.sql(sql).collect().toSeq).toEither.left
-      .map(_.getMessage.takeWhile(_ != '\n').take(160))
+  private var hintedRuns = 0
+  private var routedRuns = 0
+
+  private def run(sql: String, tell: DataFrame => Unit = _ => ()): Either[String, Seq[Row]] =
+    Try {
+      val df = spark.sql(sql)
+      tell(df)
+      df.collect().toSeq
+    }.toEither.left.map(_.getMessage.takeWhile(_ != '\n').take(160))
+
+  private def runHinted(sql: String): Either[String, Seq[Row]] = {
+    hintedRuns += 1
+    run(sql, df => if (exchanges(df).nonEmpty) routedRuns += 1)
+  }
 
   (0 until queries).foreach { number =>
     test(s"query $number of seed $seed gives the same rows, however it is routed") {
@@ -52,8 +63,8 @@ class DifferentialSuite extends SparkSuite {
           router <- routers
           shape <- if (query.distinct) Seq("merge") else Seq("merge", "raw")
         } {
-          val hint = hinted(router, shape, 1 + random.nextInt(7))
-          val routed = run(query.sql(hint))
+          val hint = hinted(router, shape, 2 + random.nextInt(6))
+          val routed = runHinted(query.sql(hint))
           withClue(
             s"seed $seed, ${table.skew}, ${table.keys.map(_.ddl)}, $conf\n${query.sql(hint)}\n") {
             (plain, routed) match {
@@ -68,6 +79,11 @@ class DifferentialSuite extends SparkSuite {
       }
       spark.catalog.dropTempView(table.name)
     }
+  }
+
+  test("nearly all of these queries were routed") {
+    assume(hintedRuns > 0)
+    assert(routedRuns > 0.9 * hintedRuns, s"$routedRuns of $hintedRuns")
   }
 
   test("the comparison sees a wrong sum, a lost row and a doubled row") {

@@ -52,6 +52,9 @@ object RandomQuery {
     "try_avg(x)",
     "array_size(collect_list(s))",
     "skewness(i)",
+    "sum(nullif(i, 2))",
+    "nullif(max(nullif(u + i, 7)), 9)",
+    "count_if(i + 1 BETWEEN 0 AND 2)",
     "sum(DISTINCT i)",
     "count(DISTINCT s)",
     "count(DISTINCT s, i)")
@@ -63,16 +66,22 @@ object RandomQuery {
       "",
       " FILTER (WHERE b)",
       " FILTER (WHERE i > 0)",
-      " FILTER (WHERE s IS NULL)")
+      " FILTER (WHERE s IS NULL)",
+      " FILTER (WHERE i BETWEEN -2 AND 1)")
+
+  /** A key of any type as it is, or computed from it. */
+  private val computed =
+    IndexedSeq("%s", "%s", "%s", "%s", "if(i > 1, %s, NULL)", "nullif(%s, NULL)")
 
   def create(table: RandomTable, random: Random): RandomQuery = {
     def oneOf[T](all: IndexedSeq[T]): T = all(random.nextInt(all.size))
     val functions = Seq.fill(1 + random.nextInt(4))(oneOf(aggregates)).distinct.map { f =>
       // Spark evaluates FILTER only on plain function calls.
-      val plain = !f.startsWith("hex") && !f.startsWith("sort_") && !f.startsWith("array_")
+      val plain = !Seq("hex", "sort_", "array_", "nullif").exists(f.startsWith)
       if (plain) f + oneOf(filters) else f
     }
-    val keys = random.shuffle((0 until 3).toList).take(1 + random.nextInt(3)).map(i => s"k$i")
+    val columns = random.shuffle((0 until 3).toList).take(1 + random.nextInt(3)).map(i => s"k$i")
+    val keys = columns.map(oneOf(computed).format(_))
     val grouping = random.nextInt(8) match {
       case 0 => s"ROLLUP(${keys.mkString(", ")})"
       case 1 => s"CUBE(${keys.take(2).mkString(", ")})"
@@ -83,7 +92,7 @@ object RandomQuery {
     val where = oneOf(IndexedSeq("", "", "WHERE i >= 0", "WHERE b OR s = 'w1'", "WHERE u < 0"))
     val from = random.nextInt(6) match {
       // Clustered on a key before the aggregate, and rows that come out of a shuffle in any order.
-      case 0 => s"(SELECT /*+ REPARTITION(4, ${keys.head}) */ * FROM ${table.name})"
+      case 0 => s"(SELECT /*+ REPARTITION(4, ${columns.head}) */ * FROM ${table.name})"
       case 1 => s"(SELECT * FROM ${table.name} UNION ALL SELECT * FROM ${table.name})"
       case _ => table.name
     }

@@ -3,8 +3,9 @@ package org.apache.spark.sql.evenkeel.hint
 
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.evenkeel.SparkSuite
-import org.apache.spark.sql.evenkeel.explain.{Outcome, Reason}
-import org.apache.spark.sql.functions.{col, count, sum}
+import org.apache.spark.sql.evenkeel.explain.{Outcome, Reason, RoutingLog}
+import org.apache.spark.sql.execution.columnar.InMemoryTableScanExec
+import org.apache.spark.sql.functions.{col, count, expr, sum}
 import org.apache.spark.sql.{AnalysisException, DataFrame}
 import org.scalatest.Assertion
 
@@ -66,6 +67,58 @@ class HintPlacementSuite extends SparkSuite {
     assert(exchanges(df).nonEmpty)
   }
 
+  test("a hint in a CTE without an aggregate belongs to the one that reads the CTE") {
+    val cte = "WITH c AS (SELECT /*+ PKG(k) */ * FROM t)"
+    routes(s"$cte SELECT k, sum(v) FROM c GROUP BY k")
+    routes(s"$cte SELECT k, sum(nullif(v, 3)) FROM c WHERE g > 1 GROUP BY k HAVING sum(v) > 3")
+    routes(s"$cte SELECT k, count(*) FROM (SELECT DISTINCT k, g FROM c) GROUP BY k")
+    routes(s"SELECT * FROM t WHERE k IN ($cte SELECT k FROM c GROUP BY k HAVING count(*) > 900)")
+    routes(s"$cte SELECT k, sum(v) FROM c GROUP BY k UNION ALL SELECT v, g FROM c WHERE v < 3")
+    routes(
+      "WITH c AS (SELECT /*+ PKG */ *, rand(1) AS r FROM t) SELECT k, sum(v) FROM c GROUP BY k")
+  }
+
+  test("a hint in a CTE that meets no operator says so, and one that names no key is an error") {
+    val cte = "WITH c AS (SELECT /*+ PKG(k) */ * FROM t)"
+    val none = spark.sql(s"$cte SELECT * FROM c WHERE v > 3")
+    assert(rows(none) == rows(spark.table("t").where("v > 3")))
+    assert(decisions(none).map(_.outcome) == Seq(Outcome.Plain(Reason.NoOperator)))
+    val wrong = error(spark.sql(s"$cte SELECT g, sum(v) FROM c GROUP BY g"))
+    assert(wrong.getCondition == "EVENKEEL_HINT_COLUMN_NOT_A_KEY")
+    // Read twice and not the same each time, so that Spark does not inline it.
+    val kept = spark.sql(
+      "WITH c AS (SELECT /*+ PKG */ k, rand() AS r FROM t) SELECT a.k FROM c a JOIN c b ON a.r = b.r")
+    assert(kept.count() == 2000)
+  }
+
+  test("an aggregate that Spark's optimizer builds anew keeps its hint") {
+    routes("SELECT /*+ KEEL(k) */ k, sum(nullif(v, 0)) FROM t GROUP BY k")
+    routes("SELECT /*+ PKG(k) */ k, count(*) FILTER (WHERE v BETWEEN 1 AND 5) FROM t GROUP BY k")
+    routes("SELECT /*+ PKG(k) */ k, nullif(sum(nullif(v + g, k)), 4) FROM t GROUP BY k")
+    routes("SELECT /*+ PKG */ k % 10 AS m, sum(v) FROM t GROUP BY k % 10 HAVING m = 7")
+    routes("SELECT /*+ PKG */ nullif(k + 1, 3) AS m, sum(v) FROM t GROUP BY nullif(k + 1, 3)")
+    routes(
+      "SELECT * FROM t WHERE k IN (SELECT /*+ CAM(k) */ k FROM t GROUP BY k " +
+        "HAVING sum(nullif(v, 3)) > 900)")
+    val pruned = spark
+      .table("t")
+      .groupBy(expr("k % 10"))
+      .agg(sum("v").as("a"), count("*").as("b"))
+    assert(exchanges(pruned.hint("pkg").select("a")).size == 1)
+    assert(rows(pruned.hint("pkg").select("a")) == rows(pruned.select("a")))
+    routes(
+      "SELECT k, a, b FROM (SELECT /*+ DALTON(k) */ k, count(DISTINCT v) a, count(DISTINCT g) b, " +
+        "max(v) c FROM t GROUP BY k) WHERE a > 1")
+  }
+
+  test("NO_EVENKEEL stays on an aggregate that Spark's optimizer builds anew") {
+    withConf("spark.evenkeel.force" -> "dalton") {
+      val query = "k % 10 AS m, sum(nullif(v, 0)) FROM t GROUP BY k % 10 HAVING m = 7"
+      assert(exchanges(spark.sql(s"SELECT $query")).size == 1)
+      assert(exchanges(spark.sql(s"SELECT /*+ NO_EVENKEEL */ $query")).isEmpty)
+    }
+  }
+
   test("a hint works in a view") {
     spark.sql(
       "CREATE OR REPLACE TEMP VIEW hinted AS SELECT /*+ PKG(k) */ k, sum(v) s FROM t GROUP BY k")
@@ -115,8 +168,6 @@ class HintPlacementSuite extends SparkSuite {
 
   test("a hint between two operators belongs to the one whose keys it names") {
     val table = spark.table("t")
-    def keysOf(df: DataFrame): Seq[Seq[String]] =
-      exchanges(df).map(_.keys.collect { case a: Attribute => a.name })
     def upper(hinted: DataFrame => DataFrame, from: DataFrame, key: String): Assertion = {
       val df = hinted(from).groupBy(key).agg(count("*"))
       assert(rows(df) == rows(from.groupBy(key).agg(count("*"))))
@@ -137,6 +188,32 @@ class HintPlacementSuite extends SparkSuite {
     // No columns: the nearest one below as well.
     val bare = table.dropDuplicates("v").hint("pkg").groupBy("k").count()
     assert(keysOf(bare) == Seq(Seq("v")))
+  }
+
+  private def keysOf(df: DataFrame): Seq[Seq[String]] =
+    exchanges(df).map(_.keys.flatMap(_.collect { case a: Attribute => a.name }))
+
+  test("a hint may name a key by an output column, or a computed key, whatever is pruned above") {
+    def by(sql: String): Seq[Seq[String]] = {
+      routes(sql)
+      keysOf(spark.sql(sql))
+    }
+    assert(
+      by("SELECT /*+ PKG(country) */ k AS country, g, sum(v) FROM t GROUP BY country, g") ==
+        Seq(Seq("k")))
+    val renamed = spark
+      .table("t")
+      .groupBy(col("k").alias("country"), col("g"))
+      .agg(sum("v").as("s"))
+      .hint("pkg", "country")
+    assert(keysOf(renamed) == Seq(Seq("k")) && keysOf(renamed.select("s")) == Seq(Seq("k")))
+    val computed = "SELECT /*+ PKG(m) */ k % 10 AS m, g, sum(nullif(v, 1)) AS s, max(v) AS x " +
+      "FROM t GROUP BY k % 10, g"
+    assert(by(computed) == Seq(Seq("m")))
+    assert(by(s"SELECT s FROM ($computed) WHERE x > 3") == Seq(Seq("m")))
+    // A column of that name is meant before an output column is.
+    assert(
+      by("SELECT /*+ PKG(g) */ k AS g, g AS k, sum(v) FROM t GROUP BY t.k, t.g") == Seq(Seq("g")))
   }
 
   test("a hint that names keys of no operator says so") {
@@ -175,8 +252,8 @@ class HintPlacementSuite extends SparkSuite {
     spark.sql("CREATE TABLE inserted (k BIGINT, s BIGINT) USING parquet")
     try {
       planned(s"INSERT INTO inserted $query")
-      spark.sql(s"INSERT INTO inserted $query")
-      spark.sql(s"CREATE TABLE created USING parquet AS $query")
+      assert(routedBy(spark.sql(s"INSERT INTO inserted $query")) == Seq("dalton"))
+      assert(routedBy(spark.sql(s"CREATE TABLE created USING parquet AS $query")) == Seq("dalton"))
       val expected = rows(spark.sql("SELECT k, sum(v) AS s FROM t GROUP BY k"))
       assert(rows(spark.table("inserted")) == expected)
       assert(rows(spark.table("created")) == expected)
@@ -187,20 +264,56 @@ class HintPlacementSuite extends SparkSuite {
     }
   }
 
+  /** The routers of the exchanges that a statement runs. */
+  private def routedBy(statement: => DataFrame): Seq[String] = {
+    val bus = spark.sparkContext.listenerBus
+    bus.waitUntilEmpty()
+    RoutingLog.clear()
+    statement.collect()
+    bus.waitUntilEmpty()
+    RoutingLog.all.map(_.router)
+  }
+
+  private def fromCache(df: DataFrame): Boolean =
+    collectWithSubqueries(executed(df)) { case s: InMemoryTableScanExec => s }.nonEmpty
+
   test("CACHE TABLE keeps the hint, and hinted and plain queries share what is cached") {
-    spark.sql("CACHE TABLE kept AS SELECT /*+ DALTON(k) */ k, sum(v) s FROM t GROUP BY k")
+    val cached = "CACHE TABLE kept AS SELECT /*+ DALTON(k) */ k, sum(v) s FROM t GROUP BY k"
+    assert(routedBy(spark.sql(cached)) == Seq("dalton"))
     try {
+      assert(fromCache(spark.table("kept")))
       assert(rows(spark.table("kept")) == rows(spark.sql("SELECT k, sum(v) s FROM t GROUP BY k")))
     } finally spark.catalog.uncacheTable("kept")
     val plain = spark.table("t").groupBy("k").agg(sum("v").as("s")).cache()
     try {
       plain.count()
       val hinted = spark.table("t").hint("dalton", "k").groupBy("k").agg(sum("v").as("s"))
-      assert(executed(hinted).toString.contains("InMemoryTableScan"))
+      assert(fromCache(hinted))
     } finally {
       plain.unpersist()
       ()
     }
+  }
+
+  test("what is cached is found by hinted queries that Spark rewrites or that read a CTE") {
+    Seq(
+      ("", "SELECT /*+ PKG(m) */ k % 10 AS m, sum(v) AS s FROM t GROUP BY k % 10"),
+      ("WITH c AS (SELECT /*+ PKG(k) */ * FROM t)", "SELECT k, sum(v) AS s FROM c GROUP BY k"))
+      .foreach { case (cte, select) =>
+        val hinted = s"$cte $select"
+        val plain = hinted.replaceAll("/\\*\\+.*?\\*/", "")
+        Seq(plain -> hinted, hinted -> hinted).foreach { case (first, second) =>
+          val kept = spark.sql(first).cache()
+          try {
+            assert(fromCache(spark.sql(second)), s"$second after $first")
+            assert(fromCache(spark.sql(second).where("s > 1")), s"above $second after $first")
+            assert(rows(spark.sql(second)) == rows(kept))
+          } finally {
+            kept.unpersist()
+            ()
+          }
+        }
+      }
   }
 
   test("with several DISTINCT groups only the outer aggregate is routed") {
@@ -208,13 +321,17 @@ class HintPlacementSuite extends SparkSuite {
   }
 
   test("the hint closest to the aggregate wins, and NO_EVENKEEL keeps it plain") {
-    val df = spark.table("t").hint("no_evenkeel").groupBy("k").agg(sum("v")).hint("dalton")
+    val sums = spark.table("t").groupBy("k").agg(sum("v").as("s"))
+    val df = sums.hint("no_evenkeel").where("s > 0").hint("dalton")
+    assert(exchanges(df).isEmpty)
+    val nearest = sums.hint("pkg").where("s > 0").hint("no_evenkeel")
+    assert(exchanges(nearest).map(_.router) == Seq("pkg"))
     assert(exchanges(spark.sql("SELECT /*+ NO_EVENKEEL */ k, sum(v) FROM t GROUP BY k")).isEmpty)
     val force = withConf("spark.evenkeel.force" -> "dalton") {
       exchanges(spark.sql("SELECT /*+ NO_EVENKEEL */ k, sum(v) FROM t GROUP BY k"))
     }
     assert(force.isEmpty)
-    assert(rows(df) == rows(spark.table("t").groupBy("k").agg(sum("v"))))
+    assert(rows(df) == rows(sums.where("s > 0")))
   }
 
   test("targets and options reach the exchange") {

@@ -18,6 +18,7 @@ class AggregateShapeSuite extends AnyFunSuite {
     keepsValues = false,
     windowsPerRow = false,
     clusteredInput = false,
+    unevenInput = false,
     inputPartitions = None,
     rowsPerKey = None,
     targets = 8)
@@ -64,6 +65,12 @@ class AggregateShapeSuite extends AnyFunSuite {
   test("rows that one map task would combine alone are spread first") {
     assert(shape(plain.copy(inputPartitions = Some(1))) == Raw)
     assert(shape(plain.copy(inputPartitions = Some(2))) == Merge)
+  }
+
+  test("rows of which one map task has most are spread first, also where buffers keep the values") {
+    assert(shape(plain.copy(unevenInput = true)) == Raw)
+    assert(shape(plain.copy(unevenInput = true, objectBuffers = true, keepsValues = true)) == Raw)
+    assert(shape(plain.copy(unevenInput = true, distinct = true)) == Merge)
   }
 
   test("DISTINCT is never RAW, not even when asked for") {

@@ -4,8 +4,8 @@ package org.apache.spark.sql.evenkeel.plan
 import java.nio.file.Files
 
 import org.apache.spark.sql.DataFrame
-import org.apache.spark.sql.evenkeel.SparkSuite
 import org.apache.spark.sql.evenkeel.explain.{Outcome, Reason}
+import org.apache.spark.sql.evenkeel.{LogOf, SparkSuite}
 import org.apache.spark.sql.execution.FileSourceScanExec
 import org.apache.spark.sql.functions.{col, expr}
 
@@ -94,6 +94,52 @@ final class InputBalanceSuite extends SparkSuite {
     }
   }
 
+  test(
+    "clustered rows are known through renames, casts, normalised floats, sorts, explode and windows") {
+    joined("", hotKey)
+    val join = "FROM f JOIN dim ON f.k = dim.k"
+    def typed(table: String, kind: String): String =
+      s"(SELECT CAST(k AS $kind) k, * EXCEPT (k) FROM $table)"
+    Seq(
+      s"SELECT /*+ KEEL(c) */ c, sum(x) FROM (SELECT f.k AS c, v + w AS x $join) GROUP BY c",
+      s"SELECT /*+ KEEL */ sum(x) FROM (SELECT f.k + 1 AS c, f.k, v + w AS x $join) GROUP BY c, k",
+      s"SELECT /*+ KEEL(k) */ f.k, sum(v + w) FROM ${typed("f", "INT")} f JOIN dim ON f.k = dim.k " +
+        "GROUP BY f.k",
+      s"SELECT /*+ KEEL(k) */ f.k, sum(v + w) FROM ${typed("f", "DOUBLE")} f JOIN " +
+        s"${typed("dim", "DOUBLE")} d ON f.k = d.k GROUP BY f.k",
+      "SELECT /*+ KEEL(k) */ k, sort_array(collect_list(x)) FROM " +
+        s"(SELECT f.k, v + w AS x $join SORT BY x) GROUP BY k",
+      s"SELECT /*+ KEEL(k) */ k, sum(e) FROM (SELECT f.k, explode(array(v, w)) e $join) GROUP BY k",
+      "SELECT /*+ KEEL(k) */ k, sum(v - m) FROM " +
+        "(SELECT k, v, max(v) OVER (PARTITION BY k) m FROM f) GROUP BY k").foreach { query =>
+      val df = spark.sql(query)
+      assert(shapes(df) == Seq("raw"), query)
+      assert(rows(df) == rows(spark.sql(query.replaceAll("/\\*\\+.*?\\*/", ""))), query)
+    }
+  }
+
+  test("rows that are clustered on other columns are not taken for clustered on the keys") {
+    joined("", hotKey)
+    Seq(
+      "SELECT /*+ KEEL(c) */ c, sum(v) FROM (SELECT f.v AS c, f.v FROM f JOIN dim ON f.k = dim.k) " +
+        "GROUP BY c",
+      "SELECT /*+ KEEL(k) */ k, sum(v - m) FROM " +
+        "(SELECT k, v, max(v) OVER (PARTITION BY k, v) m FROM f) GROUP BY k").foreach { query =>
+      assert(shapes(spark.sql(query)) == Seq("merge"), query)
+    }
+  }
+
+  test("an even window function is aggregated as plain Spark does, and the log says so once") {
+    joined("", evenKeys)
+    val log = LogOf("org.apache.spark.sql.evenkeel.explain.PlainNotice")
+    val df = spark.sql(
+      "SELECT /*+ KEEL(k) */ k, sum(v - m) FROM " +
+        "(SELECT k, v, max(v) OVER (PARTITION BY k) m FROM f) GROUP BY k")
+    df.collect()
+    assert(exchanges(df).isEmpty)
+    assert(log.done().count(_.contains("EVEN_INPUT")) == 1)
+  }
+
   test("a table read by its buckets is clustered; Spark reads it so only if told to") {
     spark.sql("DROP TABLE IF EXISTS bucketed")
     spark
@@ -151,6 +197,31 @@ final class InputBalanceSuite extends SparkSuite {
     }
     assert(exchanges(routedIfNeeded(read("gz", "gzip"))).nonEmpty)
     assert(exchanges(routedIfNeeded(read("text", "none"))).isEmpty)
+  }
+
+  test("files of unequal size that cannot be split are spread before they are aggregated") {
+    val folder = Files.createTempDirectory("evenkeel-unequal")
+    def write(name: String, rows: Long, compression: String): Unit =
+      spark
+        .range(0, rows, 1, 1)
+        .selectExpr("cast(id % 1000 as string) k", "id v")
+        .write
+        .mode("append")
+        .option("compression", compression)
+        .csv(folder.resolve(name).toString)
+    for ((name, compression) <- Seq(("gz", "gzip"), ("text", "none"))) {
+      write(name, 20000, compression)
+      write(name, 20, compression)
+    }
+    def aggregated(name: String, function: String): DataFrame = spark.read
+      .schema("k string, v bigint")
+      .csv(folder.resolve(name).toString)
+      .hint("keel", "k")
+      .groupBy("k")
+      .agg(expr(function))
+    assert(shapes(aggregated("gz", "max(v)")) == Seq("raw"))
+    assert(shapes(aggregated("gz", "collect_set(v)")) == Seq("raw"))
+    assert(shapes(aggregated("text", "max(v)")) == Seq("merge"))
   }
 
   test("the largest whole file is compared with an even share of the cores") {

@@ -5,7 +5,7 @@ import java.nio.file.Files
 
 import org.apache.spark.sql.evenkeel.explain.{Outcome, Reason}
 import org.apache.spark.sql.evenkeel.{LogOf, SparkSuite}
-import org.apache.spark.sql.execution.adaptive.QueryStageExec
+import org.apache.spark.sql.execution.adaptive.{AQEShuffleReadExec, QueryStageExec}
 import org.apache.spark.sql.expressions.Aggregator
 import org.apache.spark.sql.functions.expr
 import org.apache.spark.sql.{DataFrame, Dataset, Encoder, Encoders}
@@ -223,7 +223,7 @@ class SplitAggregateSuite extends SparkSuite {
       val df = spark.sql(s"SELECT /*+ $hint */ k, sum(v) FROM t GROUP BY k")
       df.collect()
       collect(executed(df)) {
-        case r: org.apache.spark.sql.execution.adaptive.AQEShuffleReadExec
+        case r: AQEShuffleReadExec
             if r.child
               .asInstanceOf[QueryStageExec]
               .plan
@@ -235,6 +235,27 @@ class SplitAggregateSuite extends SparkSuite {
       assert(tasks("PKG") == 1)
       assert(tasks("PKG(40)") == 0)
     }
+  }
+
+  test("AQE does not read a routed exchange by map task, which would bring the input's skew back") {
+    withConf("spark.sql.adaptive.coalescePartitions.enabled" -> "false") {
+      val df = spark.table("t").hint("route", "pkg", "k")
+      assert(df.collect().length == 5000)
+      assert(exchanges(df).size == 1)
+      assert(!collect(executed(df)) { case r: AQEShuffleReadExec => r.isLocalRead }.contains(true))
+    }
+  }
+
+  test("a hint that has no effect is told in the log once, with the reason") {
+    val log = LogOf("org.apache.spark.sql.evenkeel.explain.PlainNotice")
+    spark.sql("SELECT /*+ PKG('shape=raw') */ k, count(DISTINCT v) FROM t GROUP BY k").collect()
+    spark.table("t").hint("pkg", "k").where("v > 3").collect()
+    spark.table("t").hint("route", "keel", "k", "when=needed").collect()
+    spark.sql("SELECT /*+ NO_EVENKEEL */ k, sum(v) FROM t GROUP BY k").collect()
+    spark.sql("SELECT /*+ PKG */ k, sum(v) FROM t GROUP BY k").collect()
+    val reasons = "[A-Z]+(_[A-Z]+)+".r
+    val told = log.done().map(line => reasons.findFirstIn(line).getOrElse(line))
+    assert(told == Seq("RAW_DISTINCT", "NO_OPERATOR", "BALANCED_INPUT"))
   }
 
   test("spark.evenkeel.force routes what it fits and leaves the rest plain") {

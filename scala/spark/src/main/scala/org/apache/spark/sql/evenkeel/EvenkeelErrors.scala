@@ -21,11 +21,15 @@ private[sql] object EvenkeelErrors {
   def badTargets(hint: String, targets: Int): AnalysisException =
     analysis("EVENKEEL_BAD_TARGETS", "hint" -> hint, "targets" -> targets.toString)
 
-  def badFunctionArguments(function: String, arguments: Seq[String]): AnalysisException =
+  def badFunctionArguments(
+      function: String,
+      arguments: Seq[String],
+      usage: String): AnalysisException =
     analysis(
       "EVENKEEL_BAD_FUNCTION_ARGUMENTS",
       "function" -> function,
-      "arguments" -> arguments.mkString("(", ", ", ")"))
+      "arguments" -> arguments.mkString("(", ", ", ")"),
+      "usage" -> usage)
 
   def notASplitter(hint: String, router: String, valid: Seq[String]): AnalysisException =
     analysis(

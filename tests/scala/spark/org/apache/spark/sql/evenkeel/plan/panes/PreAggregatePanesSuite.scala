@@ -92,7 +92,7 @@ class PreAggregatePanesSuite extends PaneSuite {
   }
 
   for (functions <- Seq("percentile(v, 0.5)", "sort_array(collect_list(v))", "mode(v, true)"))
-    test(s"$functions, which would be routed row by row, gets panes under a hint") {
+    test(s"$functions, whose values a hint leaves to Spark elsewhere, gets panes under a hint") {
       val hinted = spark.sql(query(functions).replace("SELECT", "SELECT /*+ KEEL(k) */"))
       assert(panesIn(hinted).size == 1, executed(hinted))
       assert(collect(executed(hinted)) { case e: RoutedExchangeExec => e.shape } == Seq("merge"))

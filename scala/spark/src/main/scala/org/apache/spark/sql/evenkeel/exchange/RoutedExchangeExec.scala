@@ -16,7 +16,7 @@ import org.apache.spark.sql.evenkeel.hint.SplitRouters
 import org.apache.spark.sql.evenkeel.learn.{SharedTable, TableEndpoint, TableRecipe}
 import org.apache.spark.sql.evenkeel.plan.AggregateShape
 import org.apache.spark.sql.execution.exchange.{
-  REBALANCE_PARTITIONS_BY_NONE,
+  REBALANCE_PARTITIONS_BY_COL,
   REPARTITION_BY_NUM,
   ShuffleExchangeExec,
   ShuffleExchangeLike,
@@ -118,10 +118,10 @@ final case class RoutedExchangeExec(
 
   /**
    * Nobody above relies on where rows are, so AQE may read small partitions together, unless the user has
-   * asked for a certain number.
+   * asked for a certain number. Not BY_NONE: AQE would read that by map task, as unbalanced as the input was.
    */
   override def shuffleOrigin: ShuffleOrigin =
-    if (fixedTargets) REPARTITION_BY_NUM else REBALANCE_PARTITIONS_BY_NONE
+    if (fixedTargets) REPARTITION_BY_NUM else REBALANCE_PARTITIONS_BY_COL
 
   override def advisoryPartitionSize: Option[Long] = None
 

@@ -7,12 +7,16 @@ import org.apache.spark.sql.ExtendedExplainGenerator
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.expressions.aggregate.{Complete, Final}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.adaptive.{AdaptiveSparkPlanExec, QueryStageExec}
 import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
 import org.apache.spark.sql.execution.joins.ShuffledJoin
-import org.apache.spark.sql.execution.python.{FlatMapCoGroupsInBatchExec, FlatMapGroupsInBatchExec}
+import org.apache.spark.sql.execution.python.{
+  ArrowAggregatePythonExec,
+  FlatMapCoGroupsInBatchExec,
+  FlatMapGroupsInBatchExec
+}
 import org.apache.spark.sql.execution.window.WindowExecBase
+import org.apache.spark.sql.execution.{CoGroupExec, MapGroupsExec, SparkPlan}
 
 /**
  * The section `== Extended Information (Evenkeel) ==` of EXPLAIN: for each keyed operator what was done,
@@ -62,6 +66,10 @@ object EvenkeelExplain {
       plain("GroupMap", g.groupingAttributes, Reason.KeysStayWhole)
     case g: FlatMapCoGroupsInBatchExec =>
       plain("CoGroupMap", g.leftGroup, Reason.KeysStayWhole)
+    case g: MapGroupsExec => plain("GroupMap", g.groupingAttributes, Reason.KeysStayWhole)
+    case g: CoGroupExec => plain("CoGroupMap", g.leftGroup, Reason.KeysStayWhole)
+    case p: ArrowAggregatePythonExec if p.groupingExpressions.nonEmpty =>
+      plain("Aggregate", p.groupingExpressions, Reason.PythonAggregate)
     case j: ShuffledJoin => plain("Join", j.leftKeys, Reason.KeysStayWhole)
     case _ => None
   }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.apache.spark.sql.evenkeel.explain
 
-import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 
@@ -9,11 +8,10 @@ import org.apache.spark.sql.catalyst.trees.TreeNodeTag
  * Decisions that left no node in the physical plan, remembered on the logical plan they stood on, from
  * where EXPLAIN finds them by the physical node's link.
  */
-private[evenkeel] object Footnotes extends Logging {
+private[evenkeel] object Footnotes {
   private val Tag = TreeNodeTag[Seq[Decision]]("evenkeel.footnotes")
 
   def add(plan: LogicalPlan, decision: Decision): LogicalPlan = {
-    logInfo(decision.text)
     plan.setTagValue(Tag, (of(plan) :+ decision).distinct)
     plan
   }

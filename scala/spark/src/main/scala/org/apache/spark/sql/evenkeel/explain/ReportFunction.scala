@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.apache.spark.sql.evenkeel.explain
 
+import java.util.concurrent.TimeoutException
+
 import org.apache.spark.SparkContext
+import org.apache.spark.internal.Logging
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan}
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
@@ -13,8 +16,9 @@ import org.apache.spark.sql.types.StructType
  * A table function, so that it also answers over Spark Connect, where Python cannot reach into the JVM. A
  * client sees the exchanges of its own session only: keys in them may be other people's data.
  */
-object ReportFunction {
+object ReportFunction extends Logging {
   private val name = "evenkeel_report"
+  private val WaitMs = 3000L
 
   private val schema = StructType.fromDDL(
     "execution_id BIGINT, router STRING, shape STRING, `keys` ARRAY<STRING>, targets INT, " +
@@ -28,12 +32,19 @@ object ReportFunction {
       "_FUNC_() - Returns what the last routed exchanges of this application did; " +
         "over Spark Connect, those of the client's session.",
       "table_funcs") { arguments =>
-      require(arguments.isEmpty, s"$name takes no arguments")
-      // A query that has just returned may have events of its stages under way.
-      SparkContext.getActive.foreach(_.listenerBus.waitUntilEmpty())
+      SqlFunction.checkNoArguments(name, arguments)
+      SparkContext.getActive.foreach(awaitEvents)
       val client = ConnectClient.current
       val own = RoutingLog.all.filter(_.client == client)
       LocalRelation.fromExternalRows(DataTypeUtils.toAttributes(schema), own.map(row))
+    }
+
+  /** A query that has just returned may have events of its stages under way; on a busy driver, for long. */
+  private def awaitEvents(context: SparkContext): Unit =
+    try context.listenerBus.waitUntilEmpty(WaitMs)
+    catch {
+      case _: TimeoutException =>
+        logWarning(s"$name: the driver has events under way, so the last exchanges may be missing")
     }
 
   private def row(r: RoutingReport): Row = {

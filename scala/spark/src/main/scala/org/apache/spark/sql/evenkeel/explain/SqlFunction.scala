@@ -3,6 +3,7 @@ package org.apache.spark.sql.evenkeel.explain
 
 import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo}
+import org.apache.spark.sql.evenkeel.EvenkeelErrors
 
 /** SQL functions of ours, as an extension is to describe them. */
 object SqlFunction {
@@ -26,4 +27,8 @@ object SqlFunction {
       "",
       "scala_udf"),
     build)
+
+  def checkNoArguments(name: String, arguments: Seq[Expression]): Unit =
+    if (arguments.nonEmpty)
+      throw EvenkeelErrors.badFunctionArguments(name, arguments.map(_.sql), s"$name()")
 }

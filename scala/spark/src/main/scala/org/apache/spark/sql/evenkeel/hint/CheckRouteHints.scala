@@ -10,8 +10,9 @@ import org.apache.spark.sql.internal.SQLConf
  * operator does not group by.
  */
 object CheckRouteHints extends (LogicalPlan => Unit) {
+  private val placing = new HintPlacing(strict = true, tells = false)
 
-  override def apply(plan: LogicalPlan): Unit = if (PlaceRouteHints.hasHints(plan)) {
+  override def apply(plan: LogicalPlan): Unit = if (HintPlacing.hasHints(plan)) {
     plan.foreachWithSubqueries {
       case hint @ RouteHint(Some(request), child) if request.columns.nonEmpty && child.resolved =>
         // A SQL hint stands above the aggregate whose keys it names, so any column below will do here.
@@ -24,6 +25,6 @@ object CheckRouteHints extends (LogicalPlan => Unit) {
     }
     // Placing checks each hint against the operator it meets; a hint that meets none yet may still be
     // waiting for its groupBy.
-    val _ = PlaceRouteHints.place(plan)
+    val _ = placing.place(plan)
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.apache.spark.sql.evenkeel.hint
 
-import org.apache.spark.sql.catalyst.expressions.{Expression, NamedExpression}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Expression, NamedExpression}
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Deduplicate, Distinct, LogicalPlan}
 import org.apache.spark.sql.evenkeel.EvenkeelErrors
 import org.apache.spark.sql.internal.SQLConf
@@ -21,22 +21,18 @@ private[evenkeel] object HintedOperator {
   }
 
   /** Whether all columns that the request names are keys of this operator. */
-  def hasKeys(plan: LogicalPlan, request: RouteRequest): Boolean = {
-    val keys = unapply(plan).getOrElse(Nil)
-    request.columns.forall(named(plan, keys, _).isDefined)
-  }
+  def hasKeys(plan: LogicalPlan, request: RouteRequest): Boolean =
+    request.columns.forall(key(plan, _).isDefined)
 
   /** An analysis error if the request names a column that is not a key of this operator. */
-  def check(plan: LogicalPlan, request: RouteRequest): Unit = {
-    val keys = unapply(plan).getOrElse(Nil)
-    request.columns.find(column => named(plan, keys, column).isEmpty).foreach { column =>
+  def check(plan: LogicalPlan, request: RouteRequest): Unit =
+    request.columns.find(key(plan, _).isEmpty).foreach { column =>
       throw EvenkeelErrors.columnNotAKey(
         request.hint,
         column,
         plan.nodeName,
-        keys.flatMap(nameOf(plan, _)))
+        keys(plan).flatMap(k => (ownName(k) ++ aliases(plan, k)).headOption))
     }
-  }
 
   /**
    * The keys a request routes by. Names were checked when the hint was placed; if the optimizer has
@@ -44,21 +40,41 @@ private[evenkeel] object HintedOperator {
    * never the result.
    */
   def routedBy(aggregate: Aggregate, request: RouteRequest): Seq[Expression] = {
-    val keys = aggregate.groupingExpressions
-    val wanted = request.columns.map(named(aggregate, keys, _))
-    if (wanted.isEmpty || wanted.exists(_.isEmpty)) keys else wanted.flatten
+    val wanted = request.columns.map(key(aggregate, _))
+    if (wanted.isEmpty || wanted.exists(_.isEmpty)) keys(aggregate) else wanted.flatten
   }
 
-  private def named(plan: LogicalPlan, keys: Seq[Expression], column: String): Option[Expression] =
-    keys.find(key => nameOf(plan, key).exists(SQLConf.get.resolver(_, column)))
+  /** The key that a user calls so: by its own name, or else by that of an output column it becomes. */
+  def key(plan: LogicalPlan, column: String): Option[Expression] = {
+    def called(names: Expression => Iterable[String]): Option[Expression] =
+      keys(plan).find(names(_).exists(SQLConf.get.resolver(_, column)))
+    called(ownName).orElse(called(aliases(plan, _)))
+  }
 
-  /** A key's name: its own, or that of the output column it becomes. */
-  private def nameOf(plan: LogicalPlan, key: Expression): Option[String] = (key, plan) match {
-    case (n: NamedExpression, _) => Some(n.name)
-    case (other, a: Aggregate) =>
-      a.aggregateExpressions.collectFirst {
-        case n if n.children.exists(_.semanticEquals(other)) => n.name
-      }
+  /** The request with the own names of keys that it calls by an output column, where these are unique. */
+  def byOwnNames(plan: LogicalPlan, request: RouteRequest): RouteRequest = {
+    val own = keys(plan).flatMap(ownName)
+    request.copy(columns = request.columns.map { column =>
+      key(plan, column)
+        .flatMap(ownName)
+        .filter(name => own.count(SQLConf.get.resolver(_, name)) == 1)
+        .getOrElse(column)
+    })
+  }
+
+  private def keys(plan: LogicalPlan): Seq[Expression] = unapply(plan).getOrElse(Nil)
+
+  private def ownName(key: Expression): Option[String] = key match {
+    case n: NamedExpression => Some(n.name)
     case _ => None
+  }
+
+  private def aliases(plan: LogicalPlan, key: Expression): Seq[String] = plan match {
+    case a: Aggregate =>
+      a.aggregateExpressions.collect {
+        case alias @ Alias(child, _) if child.semanticEquals(key) => alias.name
+        case other if other.semanticEquals(key) => other.name
+      }
+    case _ => Nil
   }
 }

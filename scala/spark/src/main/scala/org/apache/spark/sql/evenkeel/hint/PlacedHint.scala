@@ -45,9 +45,17 @@ private[evenkeel] object PlacedHint {
     }
   }
 
+  /** Puts the tag back onto aggregates that a rule has built anew with their hint. */
+  def retag(plan: LogicalPlan): Unit = plan.foreach {
+    case a @ Aggregate(_, _, _, Some(RouteAggregateHint(request))) if a.getTagValue(Tag).isEmpty =>
+      put(a, request)
+    case _ =>
+  }
+
   /** The plan as if it had never been hinted. */
   def strip(plan: LogicalPlan): LogicalPlan = {
-    val stripped = plan.transformWithSubqueries {
+    val stripped = plan.transformUpWithSubqueries {
+      case RouteHint(_, child) => child
       case a @ Aggregate(_, _, _, Some(_: RouteAggregateHint)) => a.copy(hint = None)
     }
     // Transformations carry tags over to the copies.

@@ -2,7 +2,7 @@
 package org.apache.spark.sql.evenkeel.hint
 
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, WithCTE}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
 
@@ -23,5 +23,9 @@ final case class PreferCachedData(session: SparkSession) extends Rule[LogicalPla
       }
   }
 
-  private def isHinted(plan: LogicalPlan): Boolean = plan.exists(PlacedHint.of(_).isDefined)
+  // A hint that waits in a CTE counts only with its readers: one of them may be its operator.
+  private def isHinted(plan: LogicalPlan): Boolean = (plan +: plan.subqueriesAll).exists(_.exists {
+    case w: WithCTE => w.cteDefs.exists(HintPlacing.hasHints)
+    case node => PlacedHint.of(node).isDefined
+  })
 }

@@ -13,6 +13,7 @@ import org.apache.spark.sql.evenkeel.hint.RequestedShape
  *                    and percentile do
  * @param windowsPerRow whether rows are multiplied by the windows they lie in before they are aggregated
  * @param clusteredInput whether the rows of a key come in one partition already
+ * @param unevenInput whether one map task gets far more rows than others
  * @param inputPartitions map tasks below, where their number is known
  * @param rowsPerKey from the statistics of the table, where there are any: how well map tasks can combine
  * @param targets tasks to spread over
@@ -27,6 +28,7 @@ final case class AggregateFacts(
     keepsValues: Boolean,
     windowsPerRow: Boolean,
     clusteredInput: Boolean,
+    unevenInput: Boolean,
     inputPartitions: Option[Int],
     rowsPerKey: Option[Double],
     targets: Int)
@@ -46,11 +48,12 @@ object AggregateShape {
    *
    * RAW shuffles every row, about twice the CPU of a cheap aggregate, so it is chosen by itself only where
    * the map side does harm: where rows are clustered on the key, since map tasks would combine inside the
-   * hot one, or there is only one; and where buffers are objects and there is next to nothing to combine. For
+   * hot one, or there is only one, or one of them has most rows; and where buffers are objects and there is next to nothing to combine. For
    * buffers of plain numbers combining in vain costs less than shuffling rows.
    *
-   * Where buffers keep the values and map tasks share the rows, nothing is to be gained: if values repeat, map
-   * tasks combine them; if not, the task that ends a hot key gets them all, whatever was done before it.
+   * Where buffers keep the values and map tasks share the rows, next to nothing is to be gained: the task that
+   * ends a hot key gets them all, whatever was done before it, unless they repeat and the function keeps one of
+   * each (sets, percentile, mode), which map tasks have then done already.
    *
    * @param forced whether what can be split is split, whatever it gains
    */
@@ -80,6 +83,7 @@ object AggregateShape {
       Right((Merge, "map tasks combine before rows are shuffled per window"))
     else if (facts.clusteredInput) Right((Raw, "input is clustered on the keys"))
     else if (facts.inputPartitions.contains(1)) Right((Raw, "one map task would combine all rows"))
+    else if (facts.unevenInput) Right((Raw, "input partitions are unbalanced"))
     else if (facts.keepsValues)
       Either.cond(forced, (Raw, "buffers keep the values"), Reason.KeepsValues)
     else if (facts.objectBuffers && facts.rowsPerKey.exists(_ < FewRowsPerKey))

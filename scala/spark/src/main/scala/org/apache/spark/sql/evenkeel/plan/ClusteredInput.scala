@@ -1,15 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.apache.spark.sql.evenkeel.plan
 
-import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, Expression}
-import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight}
+import org.apache.spark.sql.catalyst.expressions.{
+  Alias,
+  Attribute,
+  Cast,
+  Expression,
+  KnownFloatingPointNormalized,
+  NamedExpression
+}
+import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, NormalizeNaNAndZero}
 import org.apache.spark.sql.catalyst.planning.ExtractEquiJoinKeys
 import org.apache.spark.sql.catalyst.plans.logical.{
   Filter,
+  Generate,
   Join,
   LogicalPlan,
   Project,
-  RepartitionByExpression
+  RepartitionByExpression,
+  Sort,
+  Window
 }
 import org.apache.spark.sql.execution.adaptive.{LogicalQueryStage, ShuffleQueryStageExec}
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
@@ -18,16 +28,22 @@ import org.apache.spark.sql.internal.SQLConf
 
 /**
  * Whether the rows of a plan arrive clustered on some of the given keys, so that Spark would aggregate a hot
- * key inside the one task that holds it: after a shuffled join on a key, after `repartition(key)`, or from
- * a table that is read by buckets. A join with a broadcast side leaves the other side's rows as they are.
+ * key inside the one task that holds it: after a shuffled join on a key, after `repartition(key)`, after a
+ * window function by a key, or from a table that is read by buckets. A join with a broadcast side leaves the
+ * other side's rows as they are. A key may be renamed, computed or cast on the way; what is not recognised
+ * costs speed, never correctness.
  */
 private[plan] object ClusteredInput {
 
   def apply(plan: LogicalPlan, keys: Seq[Expression]): Boolean = plan match {
     case Filter(_, child) => apply(child, keys)
-    // Only plain columns are followed: a renamed or computed key is not recognised, which costs speed,
-    // never correctness.
-    case Project(_, child) => apply(child, keys)
+    case Sort(_, false, child, _) => apply(child, keys)
+    case g: Generate => apply(g.child, keys)
+    case Project(list, child) => apply(child, keys.map(inInput(_, list)))
+    // Its exchange is left out where rows come clustered on some of its columns.
+    case w: Window =>
+      within(w.partitionSpec, keys) ||
+      apply(w.child, keys.filter(key => within(Seq(key), w.partitionSpec)))
     case r: RepartitionByExpression => within(r.partitionExpressions, keys)
     case join @ ExtractEquiJoinKeys(_, left, right, _, _, _, _, _) =>
       BroadcastSide.of(join) match {
@@ -47,6 +63,8 @@ private[plan] object ClusteredInput {
   def undone(plan: LogicalPlan): Boolean = plan match {
     case Filter(_, child) => undone(child)
     case Project(_, child) => undone(child)
+    case Sort(_, false, child, _) => undone(child)
+    case g: Generate => undone(g.child)
     case join: Join =>
       BroadcastSide.of(join).exists {
         case BuildLeft => isForJoin(join.right)
@@ -72,9 +90,27 @@ private[plan] object ClusteredInput {
       .map(_.bucketColumnNames.flatMap(name => output.find(a => conf.resolver(a.name, name))))
   }
 
-  private def within(clustering: Seq[Expression], keys: Seq[Expression]): Boolean =
-    clustering.nonEmpty && clustering.forall {
-      case c: AttributeReference => keys.exists(_.semanticEquals(c))
-      case _ => false
-    }
+  /** A key in terms of what a projection reads. */
+  private def inInput(key: Expression, list: Seq[NamedExpression]): Expression = key.transform {
+    case a: Attribute =>
+      list
+        .collectFirst { case alias: Alias if alias.exprId == a.exprId => alias.child }
+        .getOrElse(a)
+  }
+
+  /** Whether equal keys mean equal clustering expressions, so that the rows of a key lie together. */
+  private def within(clustering: Seq[Expression], keys: Seq[Expression]): Boolean = {
+    val known = keys.map(bare)
+    def follows(e: Expression): Boolean = known.exists(_.semanticEquals(bare(e))) ||
+      (e.deterministic && e.children.nonEmpty && e.children.forall(c => c.foldable || follows(c)))
+    clustering.nonEmpty && clustering.forall(c => !c.foldable && follows(c))
+  }
+
+  /** Without what Spark puts around a key to compare or hash it, and which keeps different values apart. */
+  private def bare(key: Expression): Expression = key match {
+    case c: Cast if Cast.canUpCast(c.child.dataType, c.dataType) => bare(c.child)
+    case KnownFloatingPointNormalized(child) => bare(child)
+    case NormalizeNaNAndZero(child) => bare(child)
+    case other => other
+  }
 }

@@ -8,7 +8,9 @@ import org.apache.spark.sql.catalyst.plans.logical.{
   Join,
   LogicalPlan,
   Project,
-  RepartitionByExpression
+  RepartitionByExpression,
+  Sort,
+  Window
 }
 import org.apache.spark.sql.evenkeel.config.EvenkeelConf
 import org.apache.spark.sql.evenkeel.explain.Reason
@@ -44,6 +46,10 @@ private[plan] object InputBalance {
     (SQLConf.get.adaptiveExecutionEnabled && limit > 0 && fedByExchange(plan)) ||
       WholeFiles.ratio(plan).exists(_ > limit)
 
+  /** Whether one file that cannot be split is more than a core's share. */
+  def unevenFiles(plan: LogicalPlan): Boolean =
+    WholeFiles.ratio(plan).exists(_ > math.max(limit, 1.0))
+
   private def limit: Double = SQLConf.get.getConf(EvenkeelConf.EvenInput)
 
   private def fedByExchange(plan: LogicalPlan): Boolean = plan match {
@@ -68,6 +74,8 @@ private[plan] object InputBalance {
   private def sizes(plan: LogicalPlan): Option[Seq[Array[Long]]] = plan match {
     case Filter(_, child) => sizes(child)
     case Project(_, child) => sizes(child)
+    case Sort(_, false, child, _) => sizes(child)
+    case w: Window => sizes(w.child)
     case Join(left, right, _, _, _) =>
       for (l <- sizes(left); r <- sizes(right)) yield l ++ r
     case stage: LogicalQueryStage =>

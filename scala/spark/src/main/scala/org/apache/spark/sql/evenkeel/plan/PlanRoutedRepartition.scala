@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.evenkeel.config.EvenkeelConf
 import org.apache.spark.sql.evenkeel.exchange.{RetryFacts, RoutedExchangeExec}
-import org.apache.spark.sql.evenkeel.explain.{Decision, Footnotes, Outcome, Reason}
+import org.apache.spark.sql.evenkeel.explain.{Decision, Footnotes, Outcome, PlainNotice, Reason}
 import org.apache.spark.sql.evenkeel.hint.{RequestedPlace, RoutedRepartition}
 import org.apache.spark.sql.execution.adaptive.LogicalQueryStage
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
@@ -26,7 +26,9 @@ object PlanRoutedRepartition extends SparkStrategy {
           val linked = Seq(r, r.child) ++ Seq(r.child).collect { case s: LogicalQueryStage =>
             s.logicalPlan
           }
-          linked.foreach(Footnotes.add(_, decision(r, Outcome.Plain(reason))))
+          val plain = decision(r, Outcome.Plain(reason))
+          linked.foreach(Footnotes.add(_, plain))
+          PlainNotice(r, plain)
           planLater(r.child) :: Nil
         case Right(safe) => routed(r, safe) :: Nil
       }

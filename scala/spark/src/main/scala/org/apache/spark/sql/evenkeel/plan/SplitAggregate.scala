@@ -29,7 +29,7 @@ import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
 import org.apache.spark.sql.evenkeel.config.EvenkeelConf
 import org.apache.spark.sql.evenkeel.exchange.{RetryFacts, RoutedExchangeExec}
-import org.apache.spark.sql.evenkeel.explain.{Decision, Outcome, Reason}
+import org.apache.spark.sql.evenkeel.explain.{Decision, Outcome, PlainNotice, Reason}
 import org.apache.spark.sql.evenkeel.hint.{
   HintSyntax,
   HintedOperator,
@@ -72,8 +72,11 @@ final case class SplitAggregate(session: SparkSession) extends SparkStrategy {
 
   private def planHinted(a: Aggregate, request: Option[RouteRequest]): Seq[SparkPlan] = {
     val base = session.asInstanceOf[ClassicSession].sessionState.planner.Aggregation(a)
-    def plain(reason: Reason): Seq[SparkPlan] =
-      base.map(Decision.record(_, decision(a, Outcome.Plain(reason))))
+    def plain(reason: Reason): Seq[SparkPlan] = {
+      val plain = decision(a, Outcome.Plain(reason))
+      if (PlacedHint.of(a).flatten.isDefined) PlainNotice(a, plain)
+      base.map(Decision.record(_, plain))
+    }
     request match {
       case None => plain(Reason.KeptAway)
       case _ if !EvenkeelConf.enabled => plain(Reason.Disabled)
@@ -253,6 +256,7 @@ object SplitAggregate {
       }),
       windowsPerRow = makesWindows(a.child),
       clusteredInput = ClusteredInput(a.child, a.groupingExpressions),
+      unevenInput = InputBalance.unevenFiles(a.child),
       inputPartitions = InputPartitions(a.child),
       rowsPerKey = rowsPerKey(a),
       targets = targets(r))

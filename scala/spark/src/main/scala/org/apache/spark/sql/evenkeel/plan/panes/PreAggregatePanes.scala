@@ -75,9 +75,10 @@ object PreAggregatePanes extends Rule[SparkPlan] {
 
   private def tell(partial: BaseAggregateExec, outcome: Outcome): Unit =
     partial.logicalLink.foreach { operator =>
-      Footnotes.add(
-        operator,
-        Decision("SlidingWindow", partial.groupingExpressions.map(_.toAttribute.sql), outcome))
+      val keys = partial.groupingExpressions.map(_.toAttribute.sql)
+      val decision = Decision("SlidingWindow", keys, outcome)
+      logInfo(decision.text)
+      Footnotes.add(operator, decision)
     }
 
   private def tellRaw(operator: LogicalPlan): Unit = operator match {

@@ -34,7 +34,9 @@ object RoutingFunction {
       "table_funcs") { arguments =>
       val location = arguments match {
         case Seq(one) if one.foldable && one.eval() != null => one.eval().toString
-        case other => throw EvenkeelErrors.badFunctionArguments(name, other.map(_.sql))
+        case other =>
+          val usage = s"$name('/path/of/the/checkpoint')"
+          throw EvenkeelErrors.badFunctionArguments(name, other.map(_.sql), usage)
       }
       LocalRelation.fromExternalRows(DataTypeUtils.toAttributes(schema), rows(location))
     }
