@@ -125,7 +125,8 @@ class SetBackSuite extends StreamSuite {
   }
 
   test("a batch that an earlier process has begun adopts no table either") {
-    val old = (entry: String) => entry.replaceFirst("\"batchTimestampMs\":\\d+", "\"batchTimestampMs\":1")
+    val old =
+      (entry: String) => entry.replaceFirst("\"batchTimestampMs\":\\d+", "\"batchTimestampMs\":1")
     assert(begun(moved(_, old)) == Seq(1, 5))
     assert(begun(moved(_, identity)) == Seq(1, 4, 5), "one that this process has begun")
   }

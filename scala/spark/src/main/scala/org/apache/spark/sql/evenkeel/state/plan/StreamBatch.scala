@@ -11,10 +11,7 @@ import org.apache.spark.sql.evenkeel.state.{
   RocksDBMigratingStateStoreProvider
 }
 import org.apache.spark.sql.execution.SparkPlan
-import org.apache.spark.sql.execution.streaming.checkpointing.{
-  OffsetSeqLog,
-  OffsetSeqMetadataBase
-}
+import org.apache.spark.sql.execution.streaming.checkpointing.{OffsetSeqLog, OffsetSeqMetadataBase}
 import org.apache.spark.sql.execution.streaming.operators.stateful.StateStoreWriter
 import org.apache.spark.sql.execution.streaming.runtime.{
   MicroBatchExecution,
