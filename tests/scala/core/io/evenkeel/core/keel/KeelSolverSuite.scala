@@ -57,12 +57,11 @@ class KeelSolverSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("an unchanged histogram moves nothing, and equal input gives equal tables") {
-    forAll(histograms) { case (n, histogram) =>
+    forAll(histograms, minSuccessful(1000)) { case (n, histogram) =>
       val plain = RoutingTable.plain(n, 2)
       val once = solver(0.02).solve(histogram, plain)
       assert(once == solver(0.02).solve(histogram, plain))
-      val again = solver(0.02).solve(histogram, once)
-      assert(solver(0.02).solve(histogram, again) == again)
+      assert(solver(0.02).solve(histogram, once) == once)
     }
   }
 

@@ -18,8 +18,9 @@ import io.evenkeel.core.table.{KeyHistogram, RoutingTable, TableSolver}
  * B: whole on 1 (load 80). A: 60 on 0, 2, 3 and the last 20 on 1 -> list 0 0 0 1 2 2 2 3 3 3
  * }}}
  *
- * The previous table stays if it still meets the slack, or if the new one is no better: an unchanged
- * histogram moves nothing. Cost `O((keys + n) log n)` and one pass over lists.
+ * The previous table stays if it still meets the slack, or if the new one is no better. A table that misses the
+ * slack, because lists are rounded, is tried again from where it is until that helps no more: so an unchanged
+ * histogram moves nothing. Cost `O((keys + n) log n)` and one pass over lists for each try, mostly one.
  *
  * @param sampled whether the histogram is a sample of rows: the tail's unevenness is then drawn to the mean by
  *   the share that sampling alone explains (James-Stein), and each key is taken a little heavier than it
@@ -31,6 +32,16 @@ final class KeelSolver(slack: Double, sampled: Boolean, patience: Double = 1.0)
 
   override def solve(seen: KeyHistogram, previous: RoutingTable): RoutingTable = {
     val histogram = if (sampled) withDoubt(seen, previous.targets) else seen
+    Iterator
+      .iterate((previous, improved(histogram, previous))) { case (_, next) =>
+        (next, improved(histogram, next))
+      }
+      .collectFirst { case (table, next) if next eq table => table }
+      .get
+  }
+
+  /** A table that is better by a ten-thousandth at least, or the same one. */
+  private def improved(histogram: KeyHistogram, previous: RoutingTable): RoutingTable = {
     val n = previous.targets
     val bound = (1 + slack) * histogram.total / n
     val base = tailLoads(histogram, previous)
@@ -53,7 +64,7 @@ final class KeelSolver(slack: Double, sampled: Boolean, patience: Double = 1.0)
           hostOf(key, previous)) == list(0)
       }
       val next = RoutingTable(Array.tabulate(previous.hosts)(previous.targetOfHost), n, heavy)
-      if (predicted(histogram, next, base).max < old * (1 - 1e-9)) next else previous
+      if (predicted(histogram, next, base).max < old * (1 - 1e-4)) next else previous
     }
   }
 

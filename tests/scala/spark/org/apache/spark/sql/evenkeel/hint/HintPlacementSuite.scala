@@ -216,6 +216,13 @@ class HintPlacementSuite extends SparkSuite {
       by("SELECT /*+ PKG(g) */ k AS g, g AS k, sum(v) FROM t GROUP BY t.k, t.g") == Seq(Seq("g")))
   }
 
+  test("a hinted DataFrame can be counted") {
+    val hinted = spark.table("t").hint("pkg", "k")
+    assert(hinted.count() == spark.table("t").count())
+    val reasons = decisions(hinted.agg(count("*"))).map(_.outcome)
+    assert(reasons.contains(Outcome.Plain(Reason.NoGroupingKeys)))
+  }
+
   test("a hint that names keys of no operator says so") {
     val df = spark.table("t").groupBy("k").agg(count("*").as("cnt")).hint("pkg", "cnt")
     assert(exchanges(df).isEmpty)

@@ -41,7 +41,7 @@ object StreamRefusal {
   case object RunBefore
       extends Reason(
         "STREAM_RUN_BEFORE",
-        "this batch has left state in an earlier run, and must place it as that run did")
+        "an earlier run has begun this batch, which must place its state as that run did")
 
   case object FirstBatch extends Reason("STREAM_FIRST_BATCH", "there is no state yet")
 }
