@@ -141,6 +141,25 @@ class KeyCounterSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
+  test("FrequentLongs that have just subtracted all their counts keep their total and error") {
+    def purged: FrequentLongs = {
+      val counter = new FrequentLongs(8)
+      var id = 0L
+      while (counter.total == 0 || counter.size > 0) {
+        counter.add(Hashing.ofId(id), 1)
+        id += 1
+      }
+      counter
+    }
+    val rows = (0L until purged.total).map(Hashing.ofId(_) -> 1L)
+    Seq(purged, FrequentLongs.fromBytes(purged.toBytes)).foreach { counter =>
+      assertBounds(counter, rows, rows.size.toDouble)
+      val into = new FrequentLongs(8)
+      into.merge(counter)
+      assertBounds(into, rows, rows.size.toDouble)
+    }
+  }
+
   test("the example of SpaceSaving: c takes over b's counter") {
     val counter = filled(new SpaceSaving(2), Seq(1L -> 2L, 2L -> 1L, 3L -> 1L))
     assert(counter.estimate(3L) == 2 && counter.lowerBound(3L) == 1)
