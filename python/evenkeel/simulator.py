@@ -12,6 +12,7 @@ from typing import Any
 from evenkeel import errors, installation
 
 MAIN_CLASS = "io.evenkeel.bench.Simulate"
+INTERRUPTED = 130
 
 
 def command(arguments: Sequence[str]) -> list[str]:
@@ -22,14 +23,22 @@ def command(arguments: Sequence[str]) -> list[str]:
 
 def run(arguments: Sequence[str]) -> int:
     """Runs it on the caller's terminal and returns its exit code."""
-    with subprocess.Popen(command(arguments)) as child:
-        while True:
-            try:
-                code = child.wait()
-                return code if code >= 0 else 128 - code
-            except KeyboardInterrupt:
-                # The terminal sent it to Java, too, which ends by itself.
-                continue
+    try:
+        with subprocess.Popen(command(arguments)) as child:
+            return _exit_code(child)
+    except KeyboardInterrupt:
+        # It came before we could wait for Java.
+        return INTERRUPTED
+
+
+def _exit_code(child: subprocess.Popen[bytes]) -> int:
+    while True:
+        try:
+            code = child.wait()
+            return code if code >= 0 else 128 - code
+        except KeyboardInterrupt:
+            # The terminal sent it to Java, too, which ends by itself.
+            continue
 
 
 def results(arguments: Sequence[str]) -> list[dict[str, Any]]:
