@@ -18,7 +18,7 @@ import org.apache.spark.sql.{DataFrame, Encoder, Encoders}
 import org.scalatest.concurrent.Eventually
 import org.scalatest.time.{Seconds, Span}
 
-import io.evenkeel.core.SplitMix64
+import io.evenkeel.core.{Snapshot, SplitMix64}
 import io.evenkeel.core.kip.{HostedHistogram, HostedKey}
 
 /** Real streams that count their own keys and decide by themselves. */
@@ -169,6 +169,8 @@ class SampledRoutingSuite extends SparkSuite with Eventually {
     Files.write(file, Files.readAllBytes(file).dropRight(3))
     Files.deleteIfExists(file.resolveSibling(".3.crc"))
     assert(samples.read(hosts = 2, batch = 9).isEmpty)
+    Files.write(file, Snapshot.write("key-sample", 1)(out => (1 to 9).foreach(out.writeLong(_))))
+    assert(samples.read(hosts = 2, batch = 0).isEmpty, "an older form is not read as this one")
   }
 
   /** Until the query has reported a trigger without data. */

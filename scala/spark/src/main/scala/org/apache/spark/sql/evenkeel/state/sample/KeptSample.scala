@@ -53,17 +53,19 @@ object KeptSample {
   private val Kind = "key-sample"
   private val Version = 2
 
-  def fromBytes(bytes: Array[Byte]): KeptSample = Snapshot.read(Kind, Version, bytes) { (_, in) =>
-    val (batch, batchMs, stateRows) = (in.readLong(), in.readLong(), in.readLong())
-    val squares = in.readDouble()
-    val totals = Array.fill(in.readInt())(in.readDouble())
-    val entries =
-      Array.fill(in.readInt())(HostedKey(in.readLong(), in.readInt(), in.readDouble()))
-    val names = Seq.fill(in.readInt()) {
-      in.readLong() -> KeyName(new String(read(in), UTF_8), read(in).toVector)
-    }
-    val histogram = new HostedHistogram(entries, totals, squares)
-    KeptSample(histogram, names.toMap, batch, batchMs, stateRows)
+  def fromBytes(bytes: Array[Byte]): KeptSample = Snapshot.read(Kind, Version, bytes) {
+    (version, in) =>
+      require(version == Version, s"it is of version $version, which had no batch")
+      val (batch, batchMs, stateRows) = (in.readLong(), in.readLong(), in.readLong())
+      val squares = in.readDouble()
+      val totals = Array.fill(in.readInt())(in.readDouble())
+      val entries =
+        Array.fill(in.readInt())(HostedKey(in.readLong(), in.readInt(), in.readDouble()))
+      val names = Seq.fill(in.readInt()) {
+        in.readLong() -> KeyName(new String(read(in), UTF_8), read(in).toVector)
+      }
+      val histogram = new HostedHistogram(entries, totals, squares)
+      KeptSample(histogram, names.toMap, batch, batchMs, stateRows)
   }
 
   private def write(out: DataOutputStream, bytes: Array[Byte]): Unit = {
