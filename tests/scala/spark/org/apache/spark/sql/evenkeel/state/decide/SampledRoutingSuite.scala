@@ -18,8 +18,8 @@ import org.apache.spark.sql.{DataFrame, Encoder, Encoders}
 import org.scalatest.concurrent.Eventually
 import org.scalatest.time.{Seconds, Span}
 
-import io.evenkeel.core.{Snapshot, SplitMix64}
 import io.evenkeel.core.kip.{HostedHistogram, HostedKey}
+import io.evenkeel.core.{Snapshot, SplitMix64}
 
 /** Real streams that count their own keys and decide by themselves. */
 class SampledRoutingSuite extends SparkSuite with Eventually {
