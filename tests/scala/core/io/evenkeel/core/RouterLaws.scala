@@ -5,6 +5,8 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
+import io.evenkeel.core.spec.RouterSpec
+
 /**
  * What every router owes its caller. A suite mixes this in, calls `routerLaws("spec text")` for each form
  * it wants checked, and adds the laws of its own algorithm.
@@ -66,6 +68,16 @@ trait RouterLaws extends ScalaCheckPropertyChecks { this: AnyFunSuite =>
         assert(drive(restored, rest, slide) == drive(original, rest, slide))
       }
     }
+
+    val parsed = RouterSpec.parse(spec)
+    if (parsed.kind.startsAtHome(parsed))
+      test(s"$spec: keys that come once go where HASH sends them") {
+        forAll(Gen.choose(0, 3000), contexts, slideRows) { (count, context, slide) =>
+          val input = Seq.tabulate(count)(i => (Hashing.ofId(i.toLong), 1L))
+          val homes = input.map { case (key, _) => Hashing.bucket(key, context.targets) }
+          assert(drive(fresh(context), input, slide) == homes)
+        }
+      }
 
     test(s"$spec: damaged, foreign and newer snapshots are refused") {
       val context = RouterContext(8, 2)

@@ -8,6 +8,8 @@ import io.evenkeel.core.{Hashing, Router, RouterContext, Snapshot}
 object HashKind extends RouterKind("hash", "one hash, one target per key (plain Spark)") {
   val params: Seq[Param[_]] = Seq.empty
 
+  override def startsAtHome(spec: RouterSpec): Boolean = true
+
   private[core] def create(spec: RouterSpec, context: RouterContext): Router =
     new HashRouter(context)
 }

@@ -94,6 +94,10 @@ object DaltonKind
     shareLoad,
     seed)
 
+  /** A key is heavy from `L / n` rows on, and `L` is at least `statsFloor * n`. */
+  override def startsAtHome(spec: RouterSpec): Boolean =
+    !spec(mode) && spec(heavy) == HeavyKeys.Threshold && spec(statsFloor) > 1
+
   private[core] def create(spec: RouterSpec, context: RouterContext): Router =
     if (spec(mode)) new DaltonBatchRouter(spec, context) else new DaltonRouter(spec, context)
 }

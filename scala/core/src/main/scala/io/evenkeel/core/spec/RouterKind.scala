@@ -15,6 +15,12 @@ abstract class RouterKind private[evenkeel] (val name: String, val summary: Stri
   /** A fresh router; called by [[io.evenkeel.core.Routers]] only. */
   private[core] def create(spec: RouterSpec, context: RouterContext): Router
 
+  /**
+   * Whether a key that comes once goes where HASH sends it, whatever came before: such a router has nothing
+   * to say where every key does.
+   */
+  def startsAtHome(spec: RouterSpec): Boolean = false
+
   /** This kind with some parameters set, the others at their defaults. */
   final def apply(settings: Param.Setting*): RouterSpec = RouterSpec(this, settings)
 

@@ -46,13 +46,15 @@ final class LaterJobSuite extends FailureSuite {
     }
   }
 
-  test("keel, merge, the exchange by key spared, ORDER BY above: every row is counted once") {
-    withSettings("spark.sql.adaptive.enabled" -> "true", "spark.evenkeel.evenInput" -> "1.3") {
-      val query = sorted(hinted("keel", "merge"))
-      assert(loseBoth(query, wantedSorted) == Ending.Right)
-      assert(query.queryExecution.executedPlan.toString.contains("WholeKeys"))
+  for (router <- Seq("keel", "dalton"))
+    test(
+      s"$router, merge, the exchange by key spared, ORDER BY above: every row is counted once") {
+      withSettings("spark.sql.adaptive.enabled" -> "true", "spark.evenkeel.evenInput" -> "1.3") {
+        val query = sorted(hinted(router, "merge"))
+        assert(loseBoth(query, wantedSorted) == Ending.Right)
+        assert(query.queryExecution.executedPlan.toString.contains("WholeKeys"))
+      }
     }
-  }
 
   test("an executor is killed while ORDER BY runs, AQE true: every row is counted once") {
     withSettings("spark.sql.adaptive.enabled" -> "true") {

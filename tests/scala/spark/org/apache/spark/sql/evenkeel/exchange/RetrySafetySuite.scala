@@ -6,7 +6,12 @@ import org.scalatest.funsuite.AnyFunSuite
 class RetrySafetySuite extends AnyFunSuite {
   import Replay._
 
-  private val scan = RetryFacts(targets = 16, combined = false, keys = SameOrder, rows = SameOrder)
+  private val scan = RetryFacts(
+    targets = 16,
+    combined = false,
+    startsAtHome = false,
+    keys = SameOrder,
+    rows = SameOrder)
 
   test("rows of a scan are routed as they come") {
     assert(RetrySafety.decide(scan) == Right(RowOrder.AsTheyCome))
@@ -34,10 +39,17 @@ class RetrySafetySuite extends AnyFunSuite {
         Right(RowOrder.ByKey))
   }
 
+  test("combined rows of a router that leaves single keys at home need no order") {
+    val home = scan.copy(startsAtHome = true)
+    assert(RetrySafety.decide(home.copy(combined = true)) == Right(RowOrder.OnceEach))
+    assert(RetrySafety.decide(home) == Right(RowOrder.AsTheyCome), "rows of a key come often")
+  }
+
   test("keys that change are refused in every shape") {
     for (combined <- Seq(true, false))
       assert(
-        RetrySafety.decide(scan.copy(combined = combined, keys = Changing("rand()"))) ==
+        RetrySafety.decide(
+          scan.copy(combined = combined, startsAtHome = combined, keys = Changing("rand()"))) ==
           Left("rand()"))
   }
 

@@ -60,12 +60,28 @@ class RoutingMetricsSuite extends SparkSuite {
     (0 until 10).foreach(i => sketch.add(i.toLong, i % 2))
     def attempt: RoutedRows = {
       val part = new RoutedRows(2)
-      part.add(TaskRouting(3, sketch, 5))
+      part.add(TaskRouting(3, sketch, 5, strays = 0))
       part
     }
     rows.merge(attempt)
     rows.merge(attempt)
     assert(rows.summary.rows == 10)
+  }
+
+  test("rows are at home when every map task has said so, and no attempt otherwise") {
+    val rows = new RoutedRows(2)
+    def done(mapPartition: Int, strays: Long): Unit = {
+      val part = new RoutedRows(2)
+      part.add(TaskRouting(mapPartition, new io.evenkeel.core.RoutingSketch(2), 5, strays))
+      rows.merge(part)
+    }
+    assert(!rows.allAtHome(0) && !rows.allAtHome(2))
+    done(0, strays = 0)
+    assert(!rows.allAtHome(2), "one task is not done")
+    done(1, strays = 0)
+    assert(rows.allAtHome(2))
+    done(1, strays = 1)
+    assert(!rows.allAtHome(2), "a second attempt counts too")
   }
 
   test("the log of reports is bounded") {

@@ -127,6 +127,17 @@ class HintPlacementSuite extends SparkSuite {
     assert(exchanges(df).size == 1)
   }
 
+  test("an IN subquery in the results of a hinted aggregate does not take its hint away") {
+    routes("SELECT /*+ PKG(k) */ k, sum(v) IN (SELECT id FROM range(900)) AS x FROM t GROUP BY k")
+    routes(
+      "SELECT /*+ PKG(m) */ k % 10 AS m, max(v) NOT IN (SELECT id FROM range(99)) AND sum(g) > 3 AS x, " +
+        "count(*) FROM t GROUP BY k % 10")
+    routes("SELECT /*+ PKG(k) */ k, k IN (SELECT id FROM range(9)) AS x, sum(v) FROM t GROUP BY k")
+    routes(
+      "SELECT /*+ PKG(k) */ k, sum(v) IN (SELECT id * 100 FROM range(900) WHERE id > k) AS x " +
+        "FROM t GROUP BY k")
+  }
+
   test("a hint works in IN, EXISTS and scalar subqueries") {
     routes(
       "SELECT * FROM t WHERE k IN (SELECT /*+ CAM(k) */ k FROM t GROUP BY k HAVING count(*) > 900)")

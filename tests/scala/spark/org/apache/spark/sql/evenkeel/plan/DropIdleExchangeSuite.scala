@@ -10,7 +10,7 @@ import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
 import org.apache.spark.sql.functions.{count, sum}
 import org.scalatest.Assertion
 
-/** Where a table splits no key, nothing has to be brought together. */
+/** Where no key was split, nothing has to be brought together. */
 final class DropIdleExchangeSuite extends SparkSuite {
 
   private val even = "id % 5000"
@@ -72,8 +72,19 @@ final class DropIdleExchangeSuite extends SparkSuite {
     check("/*+ KEEL(6) */", even, "sum(v)", left = 0, by = "d")
   }
 
-  test("online routers keep the exchange: no task knows what the others did") {
-    check("/*+ DALTON(6) */", even, "sum(v)", left = 1)
+  selects.foreach { select =>
+    test(s"DALTON leaves keys at home that are not heavy: $select") {
+      check("/*+ DALTON(6, 'shape=merge') */", even, select, left = 0)
+      check("/*+ DALTON(6, 'shape=raw') */", even, select, left = 0)
+      check("/*+ DALTON(6, 'shape=merge') */", hot, select, left = 0)
+    }
+  }
+
+  test("a router that sends one row away from home keeps the exchange") {
+    check("/*+ DALTON(6, 'shape=raw') */", hot, "sum(v)", left = 1)
+    check("/*+ PKG(6) */", even, "sum(v)", left = 1)
+    // One of 5,000 keys is heavy, in one of three tasks.
+    check("/*+ DALTON(6, 'shape=raw') */", "if(id < 20000 AND id % 3 = 0, 7, id % 5000)", "sum(v)", 1)
   }
 
   test("without AQE the plan stays as it was") {

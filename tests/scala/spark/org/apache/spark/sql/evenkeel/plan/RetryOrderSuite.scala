@@ -14,11 +14,11 @@ class RetryOrderSuite extends SparkSuite {
 
   private def input: DataFrame = spark.range(0, 1000, 1, 4).selectExpr("id % 7 AS k", "id AS v")
 
-  private def counted(df: DataFrame, shape: String): DataFrame =
-    df.groupBy("k").agg("v" -> "sum", "*" -> "count").hint("pkg", 4, "k", s"shape=$shape")
+  private def counted(df: DataFrame, shape: String, router: String = "pkg"): DataFrame =
+    df.groupBy("k").agg("v" -> "sum", "*" -> "count").hint(router, 4, "k", s"shape=$shape")
 
-  private def order(df: DataFrame, shape: String): RowOrder = {
-    val query = counted(df, shape)
+  private def order(df: DataFrame, shape: String, router: String = "pkg"): RowOrder = {
+    val query = counted(df, shape, router)
     assert(rows(query) == rows(df.groupBy("k").agg("v" -> "sum", "*" -> "count")))
     exchanges(query).map(_.order).head
   }
@@ -50,6 +50,18 @@ class RetryOrderSuite extends SparkSuite {
   test("combined rows are sorted by key") {
     assert(order(input, "merge") == RowOrder.ByKey)
     assert(order(input.repartition(3, col("v")), "merge") == RowOrder.ByKey)
+  }
+
+  test("combined rows of DALTON go home unsorted, unless it routes by some of the keys") {
+    assert(order(input, "merge", "dalton") == RowOrder.OnceEach)
+    assert(order(input, "raw", "dalton") == RowOrder.AsTheyCome)
+    val some = input.selectExpr("k", "v % 3 AS g").groupBy("k", "g").count()
+    assert(exchanges(some.hint("dalton", 4, "k", "shape=merge")).map(_.order) == Seq(RowOrder.ByKey))
+    assert(
+      exchanges(some.hint("dalton", 4, "k", "k", "shape=merge")).map(_.order) ==
+        Seq(RowOrder.ByKey))
+    val often = some.hint("dalton", 4, "shape=merge", "heavy=all")
+    assert(exchanges(often).map(_.order) == Seq(RowOrder.ByKey))
   }
 
   test("raw rows behind a repartition or a join are sorted by row") {

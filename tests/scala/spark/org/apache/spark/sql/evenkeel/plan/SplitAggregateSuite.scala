@@ -77,7 +77,7 @@ class SplitAggregateSuite extends SparkSuite {
       "spark.sql.codegen.wholeStage" -> codegen.toString,
       "spark.sql.adaptive.enabled" -> adaptive.toString) {
       aggregates.foreach { select =>
-        equal(select, "k", "DALTON(6)")
+        equal(select, "k", "DALTON(6, 'shape=merge')")
         if (!select.contains("DISTINCT")) equal(select, "k, g", "PKG(5, k, 'shape=raw')")
       }
       keeping.foreach { select =>
@@ -141,7 +141,7 @@ class SplitAggregateSuite extends SparkSuite {
     }
   }
 
-  test("without AQE a table that can split no partial result is left out, unless insisted on") {
+  test("without AQE a router that can split no partial result is left out, unless insisted on") {
     def outcome(hint: String, select: String): Seq[Outcome] =
       reason(s"SELECT /*+ $hint */ k, $select FROM t GROUP BY k")
     def isRouted(hint: String, select: String): Boolean =
@@ -152,9 +152,12 @@ class SplitAggregateSuite extends SparkSuite {
       assert(isRouted("KEEL(k)", "max(g)"), "strings may be long")
       assert(isRouted("KEEL(k)", "approx_percentile(v, 0.5)"))
       assert(isRouted("KEEL(k, 'shape=merge')", "sum(v)"))
-      assert(isRouted("PKG(k)", "sum(v)"), "routers with state split by rows")
+      assert(outcome("DALTON(k)", "sum(v), approx_percentile(v, 0.5)") == plain)
+      assert(isRouted("DALTON(k, 'shape=merge')", "sum(v)"))
+      assert(isRouted("PKG(k)", "sum(v)"), "it splits every key")
     }
     assert(isRouted("KEEL(k)", "sum(v)"), "AQE leaves the idle exchange out by itself")
+    assert(isRouted("DALTON(k)", "sum(v)"), "AQE leaves the idle exchange out by itself")
   }
 
   test("input clustered on the key is routed RAW, and stays so when AQE plans again") {

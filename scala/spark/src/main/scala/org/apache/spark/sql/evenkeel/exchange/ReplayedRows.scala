@@ -40,7 +40,7 @@ private[exchange] final class ReplayedRows(
   private var last = 0L
 
   def sorted(rows: Iterator[InternalRow]): Iterator[InternalRow] = order match {
-    case RowOrder.AsTheyCome => rows
+    case RowOrder.AsTheyCome | RowOrder.OnceEach => rows
     // The prefix is all there is to compare, so a radix sort will do.
     case RowOrder.ByKey => sort(rows, group(_).getLong(0), () => AllEqual, radix = true)
     // A hash first: rows that are next to each other have little in common.

@@ -31,6 +31,9 @@ sealed abstract class RowOrder(val word: String) extends Product with Serializab
 object RowOrder {
   case object AsTheyCome extends RowOrder("as they come")
 
+  /** As they come, by hash: a task has one row per key, and the router would send each one home. */
+  case object OnceEach extends RowOrder("each key once")
+
   /** Sorted by a hash of their grouping keys, of which a task has one row each. */
   case object ByKey extends RowOrder("by key")
 
@@ -43,6 +46,8 @@ final case class RetryFacts(
     targets: Int,
     /** A task has at most one row per grouping key: the map side has combined them. */
     combined: Boolean,
+    /** The router sends a key that comes once where HASH does, and a task has at most one row per routed key. */
+    startsAtHome: Boolean,
     /** Of the columns that make the grouping keys. */
     keys: Replay,
     /** Of all columns that the rows carry. */
@@ -61,7 +66,7 @@ final case class RetryFacts(
  * {{{
  * scan -> project             -> routed exchange     same order               as they come
  * scan -> shuffle -> project  -> routed exchange     same rows                sorted by row
- * anything stable -> Partial  -> routed exchange     same keys, one row each  sorted by key
+ * anything stable -> Partial  -> routed exchange     same keys, one row each  sorted by key, or by hash
  * float sums, Python, LIMIT   -> routed exchange     rows change              refused: a table instead
  * }}}
  */
@@ -73,6 +78,7 @@ object RetrySafety {
     else
       (facts.keys, facts.rows) match {
         case (Replay.Changing(why), _) => Left(why)
+        case _ if facts.combined && facts.startsAtHome => Right(RowOrder.OnceEach)
         // Whether the map side spilled, and so the order of its groups, depends on free memory.
         case _ if facts.combined => Right(RowOrder.ByKey)
         // A route depends on the keys seen so far and on nothing else in a row.

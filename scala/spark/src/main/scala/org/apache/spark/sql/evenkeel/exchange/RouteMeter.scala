@@ -3,7 +3,7 @@ package org.apache.spark.sql.evenkeel.exchange
 
 import org.apache.spark.TaskContext
 
-import io.evenkeel.core.RoutingSketch
+import io.evenkeel.core.{Hashing, RoutingSketch}
 
 /** Counts what one map task routes, and times some of it; hands both in when the task is done. */
 private[exchange] final class RouteMeter(
@@ -16,10 +16,11 @@ private[exchange] final class RouteMeter(
   private var gap = RouteMeter.FirstTimed
   private var untilTimed = gap
   private var nanos = 0L
+  private var strays = 0L
 
   context.addTaskCompletionListener[Unit] { _ =>
     sketch.compact()
-    routed.add(TaskRouting(mapPartition, sketch, nanos))
+    routed.add(TaskRouting(mapPartition, sketch, nanos, strays))
   }
 
   /** Before a row: the clock, or 0. It costs more than a route, so one row in many stands for the others. */
@@ -38,6 +39,7 @@ private[exchange] final class RouteMeter(
       nanos += (System.nanoTime() - begun) * gap
       gap = RouteMeter.TimedEvery
     }
+    if (target != Hashing.bucket(keyHash, targets)) strays += 1
     sketch.add(keyHash, target)
   }
 }

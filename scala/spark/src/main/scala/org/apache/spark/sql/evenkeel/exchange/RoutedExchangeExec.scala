@@ -108,8 +108,12 @@ final case class RoutedExchangeExec(
 
   override def outputPartitioning: Partitioning = KeySplitPartitioning(numTargets)
 
-  /** Whether each key went to one target, which a table knows when the map stage is done. */
-  def splitNothing: Boolean = begun && sharedTable.flatMap(_.table).exists(!_.splits)
+  /**
+   * Whether each key went to one target, which is known when the map stage is done: by its table, or because
+   * no task's router sent a row away from its key's hash target.
+   */
+  def splitNothing: Boolean = begun &&
+    sharedTable.fold(routedRows.allAtHome(numMappers))(_.table.exists(!_.splits))
 
   @transient @volatile private var begun = false
 

@@ -12,6 +12,7 @@ import org.apache.spark.sql.catalyst.expressions.{
 import org.apache.spark.util.MutablePair
 import org.apache.spark.{Partition, TaskContext}
 
+import io.evenkeel.core.choices.HashKind
 import io.evenkeel.core.spec.RouterSpec
 import io.evenkeel.core.{RouterContext, Routers}
 
@@ -44,8 +45,11 @@ private[exchange] final class RoutedRDD(
   override def compute(
       split: Partition,
       context: TaskContext): Iterator[Product2[Int, InternalRow]] = {
+    val spec =
+      if (order == RowOrder.OnceEach) HashKind()
+      else RoutedRDD.forBatch(RouterSpec.parse(router), targets)
     val subject = Routers.create(
-      RoutedRDD.forBatch(RouterSpec.parse(router), targets),
+      spec,
       RouterContext(targets, slides = 1, source = split.index, sources = sources))
     // The hash that Spark's own partitioning would take: equal under the key's collation, NULL included.
     val hash = UnsafeProjection.create(Seq(new CollationAwareXxHash64(keys)), attributes)

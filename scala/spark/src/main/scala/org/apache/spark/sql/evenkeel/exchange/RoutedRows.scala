@@ -7,11 +7,16 @@ import org.apache.spark.util.AccumulatorV2
 
 import io.evenkeel.core.RoutingSketch
 
-/** What one map task has routed. */
+/**
+ * What one map task has routed.
+ *
+ * @param strays rows that did not go where HASH would have sent them
+ */
 private[exchange] final case class TaskRouting(
     mapPartition: Int,
     sketch: RoutingSketch,
-    nanos: Long)
+    nanos: Long,
+    strays: Long)
 
 /**
  * What the map tasks of one exchange have routed, each map partition counted once: a partition that runs
@@ -23,6 +28,7 @@ private[evenkeel] final class RoutedRows(targets: Int)
   private var parts = Seq.empty[TaskRouting]
   @transient private lazy val whole = new RoutingSketch(targets)
   private var totalNanos = 0L
+  private var strayed = false
 
   override def isZero: Boolean = parts.isEmpty && seen.isEmpty
 
@@ -40,6 +46,8 @@ private[evenkeel] final class RoutedRows(targets: Int)
   /** On the driver, always under Spark's lock of this accumulator's updates. */
   override def merge(other: AccumulatorV2[TaskRouting, RoutedRows]): Unit = synchronized {
     other.value.parts.foreach { part =>
+      // Of every attempt: which one's output is read, nobody knows here.
+      if (part.strays > 0) strayed = true
       if (!seen.get(part.mapPartition)) {
         seen.set(part.mapPartition)
         whole.merge(part.sketch)
@@ -49,6 +57,11 @@ private[evenkeel] final class RoutedRows(targets: Int)
   }
 
   override def value: RoutedRows = this
+
+  /** Whether all of so many map tasks are done and none sent a row away from its key's hash target. */
+  def allAtHome(mapTasks: Int): Boolean = synchronized {
+    mapTasks > 0 && seen.cardinality == mapTasks && !strayed
+  }
 
   /** The sum so far, and the time that went into routing. */
   def summary: RoutingSummary = synchronized {

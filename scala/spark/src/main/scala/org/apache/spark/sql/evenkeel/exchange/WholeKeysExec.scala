@@ -9,7 +9,7 @@ import org.apache.spark.sql.execution.adaptive.{AQEShuffleReadExec, ShuffleQuery
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 
 /**
- * States of a routed stage that is done what only its table tells: no key was split.
+ * States of a routed stage that is done what only its run could tell: no key was split.
  *
  * AQE may still read whole partitions together below; if it reads parts of them the statement no longer
  * holds, and Spark's own check of the plan takes that reading back.

@@ -40,8 +40,8 @@ object Reason {
   case object EqualPartials
       extends Reason(
         "EQUAL_PARTIALS",
-        "map tasks combine each key to one small row, so a table would split none, and without AQE its " +
-          "exchange would be paid in vain (shape=merge insists)")
+        "map tasks combine each key to one row, so none would be split, and without AQE the exchange " +
+          "for it would be paid in vain (shape=merge insists)")
   case object KeepsValues
       extends Reason(
         "KEEPS_VALUES",

@@ -6,16 +6,20 @@ import scala.annotation.tailrec
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, ExprId}
 import org.apache.spark.sql.catalyst.optimizer.{
   PullOutGroupingExpressions,
+  PullupCorrelatedPredicates,
   ReplaceExpressions,
+  RewritePredicateSubquery,
   RewriteWithExpression
 }
-import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LeafNode, LogicalPlan}
+import org.apache.spark.sql.catalyst.planning.PhysicalAggregation
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LeafNode, LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern.WITH_EXPRESSION
 
 /**
  * Does to a hinted aggregate, ahead of time, what Spark's optimizer would do by building it anew without
- * its hint: computed keys move into a projection below, and so do common expressions of NULLIF or BETWEEN.
+ * its hint: computed keys move into a projection below, and so do common expressions of NULLIF or BETWEEN; IN
+ * subqueries that compare results become joins above.
  * {{{
  * Aggregate [k % 10], [k % 10 AS m, sum(nullif(v, 0))] [hint]   becomes
  * Project [m, _aggregateexpression AS `sum(nullif(v, 0))`]
@@ -41,7 +45,7 @@ object SettleHints extends Rule[LogicalPlan] {
   private def settle(a: Aggregate, asked: Option[RouteRequest]): LogicalPlan = {
     val request = asked.map(HintedOperator.byOwnNames(a, _))
     val alone = a.withNewChildren(Seq(Below(a.child.output)))
-    val settled = rewriteWith(named(a, request, pullOut(alone)))
+    val settled = liftSubqueries(rewriteWith(named(a, request, pullOut(alone))))
     if (settled.fastEquals(alone) && request == asked) a
     else {
       val whole = settled.transformUp {
@@ -66,6 +70,18 @@ object SettleHints extends Rule[LogicalPlan] {
   private def rewriteWith(plan: LogicalPlan): LogicalPlan = {
     val next = if (plan.containsPattern(WITH_EXPRESSION)) RewriteWithExpression(plan) else plan
     if (next.fastEquals(plan)) plan else rewriteWith(next)
+  }
+
+  /**
+   * `sum(v) IN (SELECT ...)` as a join above the aggregate. RewritePredicateSubquery does both steps at once; after
+   * the first alone, projection and aggregate would be made one again.
+   */
+  private def liftSubqueries(plan: LogicalPlan): LogicalPlan = plan.transformUp {
+    case aggregate @ PhysicalAggregation(keys, functions, results, child)
+        if RewritePredicateSubquery.exprsContainsAggregateInSubquery(aggregate.expressions) =>
+      val computed = functions.map(f => Alias(f, f.resultAttribute.name)(exprId = f.resultId))
+      val above = Project(results, Aggregate(keys, keys ++ computed, child))
+      RewritePredicateSubquery(PullupCorrelatedPredicates(above))
   }
 
   /** Computed keys under the names that the request has for them. */

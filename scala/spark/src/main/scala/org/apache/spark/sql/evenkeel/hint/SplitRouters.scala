@@ -18,6 +18,12 @@ private[evenkeel] object SplitRouters {
 
   def byTable(router: String): Boolean = RouterSpec.parse(router).kind.name == Table
 
+  /** Whether the router leaves a key that comes once where a hash sends it. */
+  def startsAtHome(router: String): Boolean = {
+    val spec = RouterSpec.parse(router)
+    spec.kind.startsAtHome(spec)
+  }
+
   def accepts(spec: RouterSpec): Boolean = !planning(spec.kind.name)
 
   def names: Seq[String] = RouterKinds.all.map(_.name).filterNot(planning)

@@ -24,9 +24,9 @@ import org.apache.spark.sql.internal.SQLConf
  * RAW:   Final <- Exchange <- Partial <- routed stage        becomes   Final <- Partial <- routed stage
  * }}}
  *
- * With AQE a stage is done before the next begins, and the driver then has the table its rows went by. Keys
- * that are not heavy are never split, so on keys without skew a routed aggregate costs what plain Spark's
- * does. Only for tables: what a router of one task did, others cannot know.
+ * With AQE a stage is done before the next begins, and the driver then has the table its rows went by, or has
+ * heard from every task that all its rows went where a hash sends them. Tables and Dalton never split keys that
+ * are not heavy, so on keys without skew a routed aggregate costs what plain Spark's does.
  */
 object DropIdleExchange extends Rule[SparkPlan] {
 

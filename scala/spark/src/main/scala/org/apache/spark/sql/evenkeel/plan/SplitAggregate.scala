@@ -28,7 +28,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Expand, Filter, L
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
 import org.apache.spark.sql.evenkeel.config.EvenkeelConf
-import org.apache.spark.sql.evenkeel.exchange.{RetryFacts, RoutedExchangeExec}
+import org.apache.spark.sql.evenkeel.exchange.{RetryFacts, RoutedExchangeExec, RowOrder}
 import org.apache.spark.sql.evenkeel.explain.{Decision, Outcome, PlainNotice, Reason}
 import org.apache.spark.sql.evenkeel.hint.{
   HintSyntax,
@@ -206,15 +206,15 @@ object SplitAggregate {
 
   private def insists(r: RouteRequest): Boolean = r.shape.isDefined || EvenkeelConf.force.isDefined
 
-  /** Whether a table will split nothing and nobody will notice: AQE would spare the second exchange. */
+  /** Whether nothing will be split and nobody will notice: AQE would spare the second exchange. */
   private def isInVain(
       a: Aggregate,
       r: RouteRequest,
       shape: AggregateShape,
       router: SafeRouter): Boolean =
-    shape == AggregateShape.Merge && SplitRouters.byTable(router.router) && !insists(r) &&
-      !SQLConf.get.adaptiveExecutionEnabled && functions(a).forall(f =>
-        ofOneSize(f.aggregateFunction))
+    shape == AggregateShape.Merge && !insists(r) && !SQLConf.get.adaptiveExecutionEnabled &&
+      (router.order == RowOrder.OnceEach || SplitRouters.byTable(router.router) &&
+        functions(a).forall(f => ofOneSize(f.aggregateFunction)))
 
   private def ofOneSize(function: AggregateFunction): Boolean =
     function.aggBufferAttributes.map(_.dataType).forall {
@@ -232,6 +232,8 @@ object SplitAggregate {
     RetryFacts(
       targets(r),
       combined = shape == AggregateShape.Merge,
+      startsAtHome = SplitRouters.startsAtHome(r.router) && a.groupingExpressions.forall(key =>
+        HintedOperator.routedBy(a, r).exists(_.semanticEquals(key))),
       keys = InputReplay(
         a.child,
         AttributeSet.fromAttributeSets(a.groupingExpressions.map(_.references))),
