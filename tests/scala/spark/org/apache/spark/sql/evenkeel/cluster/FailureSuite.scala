@@ -74,16 +74,21 @@ private[cluster] abstract class FailureSuite extends AnyFunSuite with BeforeAndA
    * Runs the query, stops it at a gate where each executor has let a few tasks through, injects a failure,
    * lets it go on and compares its answer with the right one.
    *
+   * @param executors how many of them must have a task that waits at the gate
    * @param inject gets the stage that waits at the gate
    */
-  protected def under(gate: String, passes: Int, query: DataFrame, wanted: Seq[Row])(
-      inject: Int => Unit): Ending = {
+  protected def under(
+      gate: String,
+      passes: Int,
+      query: DataFrame,
+      wanted: Seq[Row],
+      executors: Int = 2)(inject: Int => Unit): Ending = {
     cluster.awaitWhole()
     cluster.gates.close(gate, passes)
     val answer = Future(Try(query.collect().toSeq))
     try {
       cluster.await(
-        answer.isCompleted || cluster.gates.waiting(gate).map(_._1).distinct.size == 2,
+        answer.isCompleted || cluster.gates.waiting(gate).map(_._1).distinct.size == executors,
         s"no task waits at gate $gate")
       if (answer.isCompleted) fail(s"the query did not stop at gate $gate: ${answer.value}")
       inject(cluster.gates.waiting(gate).head._2)

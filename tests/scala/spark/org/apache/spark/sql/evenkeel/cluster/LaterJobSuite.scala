@@ -47,8 +47,7 @@ final class LaterJobSuite extends FailureSuite {
   }
 
   for (router <- Seq("keel", "dalton"))
-    test(
-      s"$router, merge, the exchange by key spared, ORDER BY above: every row is counted once") {
+    test(s"$router, merge, the exchange by key spared, ORDER BY above: every row is counted once") {
       withSettings("spark.sql.adaptive.enabled" -> "true", "spark.evenkeel.evenInput" -> "1.3") {
         val query = sorted(hinted(router, "merge"))
         assert(loseBoth(query, wantedSorted) == Ending.Right)

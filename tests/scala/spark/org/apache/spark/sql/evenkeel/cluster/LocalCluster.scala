@@ -88,6 +88,9 @@ private[evenkeel] final class LocalCluster(hosts: Boolean, settings: (String, St
     },
     "two executors")
 
+  /** Those that were there when last waited for. */
+  def executors: Set[String] = processes.keySet
+
   /** Executor id -> map partitions of the shuffle whose output it holds. */
   def holders(shuffleId: Int): Map[String, Seq[Int]] = tracker
     .shuffleStatuses(shuffleId)

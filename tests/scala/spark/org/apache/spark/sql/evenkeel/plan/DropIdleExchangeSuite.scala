@@ -84,7 +84,11 @@ final class DropIdleExchangeSuite extends SparkSuite {
     check("/*+ DALTON(6, 'shape=raw') */", hot, "sum(v)", left = 1)
     check("/*+ PKG(6) */", even, "sum(v)", left = 1)
     // One of 5,000 keys is heavy, in one of three tasks.
-    check("/*+ DALTON(6, 'shape=raw') */", "if(id < 20000 AND id % 3 = 0, 7, id % 5000)", "sum(v)", 1)
+    check(
+      "/*+ DALTON(6, 'shape=raw') */",
+      "if(id < 20000 AND id % 3 = 0, 7, id % 5000)",
+      "sum(v)",
+      1)
   }
 
   test("without AQE the plan stays as it was") {

@@ -56,7 +56,8 @@ class RetryOrderSuite extends SparkSuite {
     assert(order(input, "merge", "dalton") == RowOrder.OnceEach)
     assert(order(input, "raw", "dalton") == RowOrder.AsTheyCome)
     val some = input.selectExpr("k", "v % 3 AS g").groupBy("k", "g").count()
-    assert(exchanges(some.hint("dalton", 4, "k", "shape=merge")).map(_.order) == Seq(RowOrder.ByKey))
+    assert(
+      exchanges(some.hint("dalton", 4, "k", "shape=merge")).map(_.order) == Seq(RowOrder.ByKey))
     assert(
       exchanges(some.hint("dalton", 4, "k", "k", "shape=merge")).map(_.order) ==
         Seq(RowOrder.ByKey))
