@@ -71,7 +71,7 @@ bench-all: bench bench-splitting bench-aggregator bench-panes bench-table bench-
 bench-splitting: build ## Measure key splitting and write docs/benchmarks/splitting.md (30 minutes)
 	$(PY) tools/bench_splitting.py docs/benchmarks/splitting.md $(BENCH)
 
-bench-aggregator: build ## Measure the Python aggregate and write docs/benchmarks/aggregator.md (20 minutes)
+bench-aggregator: build ## Measure the Python aggregate and write docs/benchmarks/aggregator.md (40 minutes)
 	rm -f out/aggregator.json
 	$(PY) tools/bench_aggregator.py docs/benchmarks/aggregator.md $(BENCH)
 

@@ -47,3 +47,54 @@ except PythonException as error:
         PYTHONPATH=str(root / "tests" / "python"),
     )
     assert done.stdout == "True\n", done.stdout + done.stderr
+
+
+def test_over_a_connect_server_with_the_extension_clustered_rows_are_routed(
+    root: Path, tmp_path: Path
+) -> None:
+    done = run_python(
+        """
+import evenkeel
+from aggregates import FORMS
+from pyspark.sql import SparkSession, functions as F
+
+builder = SparkSession.builder.remote("local[2]").config("spark.jars", str(evenkeel.jar()))
+spark = builder.getOrCreate()
+assert "connect" in type(spark).__module__, type(spark)
+spark.conf.set("spark.sql.shuffle.partitions", "4")
+spark.conf.set("spark.sql.adaptive.coalescePartitions.enabled", "false")
+rows = spark.range(4000).selectExpr("if(id % 2 = 0, 0, id % 97) AS k", "id AS v")
+plain = rows.groupBy("k").agg(
+    F.count("v").alias("n"), F.avg("v").alias("mean"), (F.max("v") - F.min("v")).alias("spread")
+)
+expected = sorted(map(str, plain.collect()))
+
+def exchanges(df):
+    return [d.text for d in evenkeel.decisions(df) if d.routed]
+
+# Forced on rows as they come, by the plan's own choice where they are clustered on the key.
+cases = {
+    "asked": (rows, "pkg(d=3)", "pkg(d=3)"),
+    "clustered": (rows.repartition("k"), None, "keel"),
+}
+for form in ("pandas", "arrow"):
+    for case, (df, route, router) in cases.items():
+        routed = evenkeel.aggregate(df, by="k", out=FORMS[form](), route=route)
+        assert 'name: "route"' in str(routed._plan.to_proto(spark.client)), (form, case)
+        (text,) = exchanges(routed)
+        assert f"routed by {router}," in text, text
+        before = len(evenkeel.report(spark))
+        assert sorted(map(str, routed.collect())) == expected, (form, case)
+        (last,) = evenkeel.report(spark, last=1)
+        assert len(evenkeel.report(spark)) == before + 1, (form, case)
+        assert last.rows == 4000 and last.router.startswith(router[:3]), last
+        left_out = evenkeel.aggregate(df, by="k", out=FORMS[form](), route=False)
+        assert exchanges(left_out) == [], (form, case)
+        assert sorted(map(str, left_out.collect())) == expected, (form, case)
+print("all held")
+""",
+        tmp_path,
+        PYTHONPATH=str(root / "tests" / "python"),
+    )
+    assert done.stdout.endswith("all held\n"), done.stdout + done.stderr
+    assert "unrecognized hint" not in (done.stdout + done.stderr).lower()

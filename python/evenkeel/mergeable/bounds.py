@@ -20,7 +20,7 @@ class Bounds:
     or take one of Spark's batches; states are merged once `state_rows` or `state_bytes` are held.
     """
 
-    batch_rows: int = 65_536
+    batch_rows: int = 20_000
     batch_bytes: int = 16 << 20
     state_rows: int = 131_072
     state_bytes: int = 64 << 20

@@ -20,6 +20,7 @@ from evenkeel.mergeable.frames import (
     WrongTypeError,
     conform,
     from_series,
+    give_back,
     null_parts,
     to_frame,
 )
@@ -54,6 +55,7 @@ class Call:
             return self.schema.empty_table()
         parts = null_parts(table, self.keys) if self.form == "pandas" else [table]
         results = [self._checked(part) for part in parts]
+        give_back()
         return results[0] if len(results) == 1 else pa.concat_tables(results)
 
     def _checked(self, given: Any) -> Any:
@@ -69,7 +71,7 @@ class Call:
 
     def invoke(self, given: Any) -> Any:
         """The function on a table in the form that it takes."""
-        shown = to_frame(given) if self.form == "pandas" else given
+        shown = to_frame(given, self.keys) if self.form == "pandas" else given
         return self.function(shown, list(self.keys)) if self.takes_keys else self.function(shown)
 
     def raised(self, given: Any, error: Exception) -> errors.EvenkeelError:

@@ -22,7 +22,7 @@ class WrongTypeError(Exception):
         self.row = row
 
 
-def to_frame(table: Any) -> Any:
+def to_frame(table: Any, keys: Sequence[str]) -> Any:
     """A pandas DataFrame of the table.
 
     Integers and booleans with NULLs become pandas' nullable types: the default, float64, would
@@ -31,11 +31,19 @@ def to_frame(table: Any) -> Any:
     """
     import pandas as pd
 
-    columns = {name: _series(table.column(name)) for name in table.column_names}
+    # Equal texts become one object among keys, which repeat and are grouped. Elsewhere the table
+    # of texts seen so far costs more, in time and memory, than it saves.
+    columns = {name: _series(table.column(name), name in keys) for name in table.column_names}
+    give_back()
     return pd.DataFrame(columns, copy=False)
 
 
-def _series(column: Any) -> Any:
+def give_back() -> None:
+    """Lets the system have what Arrow's allocator keeps in store, often more than is in use."""
+    pa.default_memory_pool().release_unused()
+
+
+def _series(column: Any, repeats: bool) -> Any:
     if column.null_count and (pa.types.is_integer(column.type) or pa.types.is_boolean(column.type)):
         import pandas as pd
 
@@ -47,7 +55,7 @@ def _series(column: Any) -> Any:
             pa.bool_(): pd.BooleanDtype(),
         }
         return column.to_pandas(types_mapper=nullable.get)
-    return column.to_pandas()
+    return column.to_pandas(deduplicate_objects=repeats)
 
 
 def null_parts(table: Any, keys: Sequence[str]) -> list[Any]:

@@ -34,7 +34,7 @@ def call_per_key(call: Call, given: Any) -> Any:
     starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
     ends = np.append(starts[1:], len(order))
     grouped = given.take(pa.array(order))
-    shown = to_frame(grouped) if call.form == "pandas" else grouped
+    shown = to_frame(grouped, call.keys) if call.form == "pandas" else grouped
     values = [
         _one(call, shown, grouped, int(start), int(end))
         for start, end in zip(starts, ends, strict=True)

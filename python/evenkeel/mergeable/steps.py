@@ -31,8 +31,9 @@ def partial_step(partial: Call, merge: Call, names: Sequence[str], bounds: Bound
     def run(batches: Iterator[Any]) -> Iterator[Any]:
         held: list[Any] = []
         unmerged = 0
-        for table in _coalesced(batches, names, bounds):
-            held.append(partial(table))
+        # Nothing here may name a batch's rows: they would live on while the next are read.
+        for made in map(partial, _coalesced(batches, names, bounds)):
+            held.append(made)
             if not _full(held, bounds):
                 continue
             states = pa.concat_tables(held)
@@ -103,10 +104,17 @@ def _coalesced(batches: Iterator[Any], names: Sequence[str], bounds: Bounds) -> 
         rows += batch.num_rows
         size += batch.nbytes
         if rows >= bounds.batch_rows or size >= bounds.batch_bytes:
-            yield pa.Table.from_batches(held).rename_columns(list(names))
-            held, rows, size = [], 0, 0
+            yield _glued(held, names)
+            rows = size = 0
     if held:
-        yield pa.Table.from_batches(held).rename_columns(list(names))
+        yield _glued(held, names)
+
+
+def _glued(held: list[Any], names: Sequence[str]) -> Any:
+    """One table of the batches, which the list forgets."""
+    table = pa.Table.from_batches(held).rename_columns(list(names))
+    held.clear()
+    return table
 
 
 def _full(held: list[Any], bounds: Bounds) -> bool:
