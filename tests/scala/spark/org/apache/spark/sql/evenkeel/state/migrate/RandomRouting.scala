@@ -26,9 +26,10 @@ final class RandomRouting extends DecideRouting {
 
   override def observed(
       question: RoutingQuestion,
+      exchange: Int,
       routingKeys: Seq[Expression],
       keys: Seq[Expression],
-      input: SparkPlan): SparkPlan = sampled.observed(question, routingKeys, keys, input)
+      input: SparkPlan): SparkPlan = sampled.observed(question, exchange, routingKeys, keys, input)
 
   override def decide(question: RoutingQuestion): Either[Reason, RoutingEpoch] = {
     val own = numbers(question, s"$AdoptAt.${question.operator}")

@@ -169,7 +169,8 @@ class SampleKeysSuite extends SparkSuite {
   test("the memory of a run takes each batch once and keeps it through an empty one") {
     val sketches = new KeySketches(decay = 0.5, capacity = 100, hosts)
     def batch(number: Long, rows: Int) = {
-      val into = sketches.begin(spark.sparkContext, number, listed = 64, counters = 512, every = 8)
+      val into =
+        sketches.begin(spark.sparkContext, number, 0, listed = 64, counters = 512, every = 8)
       val df = spark.range(0, rows.toLong, 1, 2).selectExpr("id % 5 AS k")
       assert(sampled(df, into, "k").execute().count() == rows)
     }
@@ -180,6 +181,27 @@ class SampleKeysSuite extends SparkSuite {
     batch(1, 0)
     batch(2, 600)
     assert(sketches.before(3).total == 1100)
+  }
+
+  test("a side without rows in a batch counts with what it had last, less and less") {
+    val sketches = new KeySketches(decay = 0.5, capacity = 100, hosts)
+    /** The share of the larger side's key, once the batch is done. */
+    def batch(number: Long, sides: Int*): Double = {
+      sides.zipWithIndex.foreach { case (rows, side) =>
+        val into =
+          sketches.begin(spark.sparkContext, number, side, listed = 64, counters = 512, every = 8)
+        val df = spark.range(0, rows.toLong, 1, 1).selectExpr(s"id * 0 + $side AS k")
+        assert(sampled(df, into, "k").execute().count() == rows)
+      }
+      sketches.before(number + 1).shares.values.max
+    }
+    assert(batch(0, 800, 200) == 0.8)
+    val alone = batch(1, 800, 0)
+    assert(alone > 0.8 && alone < 0.89, "without its last rows: 0.93")
+    assert(batch(2, 0, 0) == alone)
+    val silent = batch(3, 0, 200)
+    assert(silent > 0.6 && silent < alone, "without its last rows: 0.2")
+    assert(batch(4, 0, 200) < silent)
   }
 
   test("inputs that are counted apart are the same input: Spark may shuffle them once") {

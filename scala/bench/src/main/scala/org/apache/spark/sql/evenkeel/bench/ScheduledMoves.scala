@@ -32,6 +32,7 @@ final class ScheduledMoves extends DecideRouting {
 
   override def observed(
       question: RoutingQuestion,
+      exchange: Int,
       routingKeys: Seq[Expression],
       keys: Seq[Expression],
       input: SparkPlan): SparkPlan = input

@@ -38,6 +38,7 @@ final class SampledRouting extends DecideRouting {
 
   override def observed(
       question: RoutingQuestion,
+      exchange: Int,
       routingKeys: Seq[Expression],
       keys: Seq[Expression],
       input: SparkPlan): SparkPlan = {
@@ -49,6 +50,7 @@ final class SampledRouting extends DecideRouting {
       val sketch = memoryOf(question).sketches.begin(
         question.session.sparkContext,
         question.batch,
+        exchange,
         listed = settings.listedKeys(question.partitions),
         counters = counters(conf, heavy),
         every = conf.getConf(StreamingConf.SampleEvery))

@@ -43,9 +43,10 @@ final case class RoutingQuestion(
  */
 trait DecideRouting {
 
-  /** The input of one of the stage's exchanges, with whatever counts its keys. */
+  /** The input of one of the stage's exchanges, by its number, with whatever counts its keys. */
   def observed(
       question: RoutingQuestion,
+      exchange: Int,
       routingKeys: Seq[Expression],
       keys: Seq[Expression],
       input: SparkPlan): SparkPlan

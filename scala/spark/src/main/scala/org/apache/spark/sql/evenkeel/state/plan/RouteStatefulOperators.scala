@@ -97,11 +97,14 @@ final case class RouteStatefulOperators(session: SparkSession)
       swaps: IdentityHashMap[ShuffleExchangeExec, SparkPlan]): RoutingReport = {
     val routing = StageRouting(stage, batch)
     stage.operators.foreach(o => tell(o.node, batch, routing.outcome, routing.report))
-    stage.exchanges.foreach { exchange =>
+    stage.exchanges.zipWithIndex.foreach { case (exchange, number) =>
       val HashPartitioning(keys, n) = exchange.outputPartitioning: @unchecked
       val input =
         if (isStatic(exchange.child)) exchange.child
-        else routing.observed(KipRoute.routingKeys(keys, stage.windows), keys, exchange.child)
+        else {
+          val routingKeys = KipRoute.routingKeys(keys, stage.windows)
+          routing.observed(number, routingKeys, keys, exchange.child)
+        }
       val swapped =
         if (routing.table.isPlain) exchange.copy(child = input)
         else {

@@ -41,8 +41,12 @@ private[plan] final case class StageRouting private (
     question: RoutingQuestion,
     decider: DecideRouting) {
 
-  def observed(routingKeys: Seq[Expression], keys: Seq[Expression], input: SparkPlan): SparkPlan =
-    decider.observed(question, routingKeys, keys, input)
+  def observed(
+      exchange: Int,
+      routingKeys: Seq[Expression],
+      keys: Seq[Expression],
+      input: SparkPlan): SparkPlan =
+    decider.observed(question, exchange, routingKeys, keys, input)
 }
 
 private[plan] object StageRouting {
