@@ -65,6 +65,19 @@ class RetryOrderSuite extends SparkSuite {
     assert(exchanges(often).map(_.order) == Seq(RowOrder.ByKey))
   }
 
+  test("KEEL makes no table where partial results are alike, unless it is insisted on") {
+    def order(sql: String): Seq[RowOrder] = exchanges(spark.sql(sql)).map(_.order)
+    input.selectExpr("*", "v % 3 AS g").createOrReplaceTempView("t")
+    assert(
+      order("SELECT /*+ KEEL(4) */ k, sum(v), max(g) FROM t GROUP BY k") == Seq(RowOrder.OnceEach))
+    Seq(
+      "SELECT /*+ KEEL(4, 'shape=merge') */ k, sum(v) FROM t GROUP BY k",
+      "SELECT /*+ KEEL(4) */ k, approx_percentile(v, 0.5) FROM t GROUP BY k",
+      "SELECT /*+ KEEL(4, k) */ k, g, sum(v) FROM t GROUP BY k, g").foreach { sql =>
+      assert(order(sql) == Seq(RowOrder.AsTheyCome), sql)
+    }
+  }
+
   test("raw rows behind a repartition or a join are sorted by row") {
     val names = spark.range(0, 7, 1, 2).selectExpr("id AS j", "id * 2 AS v2")
     val joined = input.join(names, col("k") === col("j")).selectExpr("k", "v + v2 AS v")

@@ -185,6 +185,7 @@ class SampleKeysSuite extends SparkSuite {
 
   test("a side without rows in a batch counts with what it had last, less and less") {
     val sketches = new KeySketches(decay = 0.5, capacity = 100, hosts)
+
     /** The share of the larger side's key, once the batch is done. */
     def batch(number: Long, sides: Int*): Double = {
       sides.zipWithIndex.foreach { case (rows, side) =>

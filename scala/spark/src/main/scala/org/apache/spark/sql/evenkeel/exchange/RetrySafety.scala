@@ -31,7 +31,7 @@ sealed abstract class RowOrder(val word: String) extends Product with Serializab
 object RowOrder {
   case object AsTheyCome extends RowOrder("as they come")
 
-  /** As they come, by hash: a task has one row per key, and the router would send each one home. */
+  /** As they come, by hash: a task has one row per key, and the router would leave each one at home. */
   case object OnceEach extends RowOrder("each key once")
 
   /** Sorted by a hash of their grouping keys, of which a task has one row each. */

@@ -95,7 +95,7 @@ final case class RoutedExchangeExec(
     s"order=${order.word}") ++ spreadText ++ Iterator(s"[plan_id=$id]")
 
   /** Whether rows go by a table that all map tasks share; else each task has a router of its own. */
-  private def byTable: Boolean = SplitRouters.byTable(router)
+  private def byTable: Boolean = order != RowOrder.OnceEach && SplitRouters.byTable(router)
 
   /** What divides the rows of a split key, beside the map task. After a partial step a task has one row per key. */
   @transient private lazy val spread: Seq[Attribute] =

@@ -196,8 +196,13 @@ object SplitAggregate {
         AggregateShape.choose(facts(a, r), r.shape, forced).flatMap { case (shape, why) =>
           val clustered =
             shape == AggregateShape.Raw && ClusteredInput(a.child, a.groupingExpressions)
-          val router = SafeRouter.choose(r, clustered, retryFacts(a, r, shape))
-          if (isInVain(a, r, shape, router)) Left(Reason.EqualPartials)
+          val router =
+            if (shape == AggregateShape.Merge && !insists(r) && splitsNothing(a, r))
+              SafeRouter(r.router, RowOrder.OnceEach, None)
+            else SafeRouter.choose(r, clustered, retryFacts(a, r, shape))
+          // AQE would spare the second exchange.
+          val idle = router.order == RowOrder.OnceEach && !SQLConf.get.adaptiveExecutionEnabled
+          if (idle && !insists(r)) Left(Reason.EqualPartials)
           else Right(Choice(shape, why, clustered, router))
         }
       a.setTagValue(Chosen, choice)
@@ -206,15 +211,18 @@ object SplitAggregate {
 
   private def insists(r: RouteRequest): Boolean = r.shape.isDefined || EvenkeelConf.force.isDefined
 
-  /** Whether nothing will be split and nobody will notice: AQE would spare the second exchange. */
-  private def isInVain(
-      a: Aggregate,
-      r: RouteRequest,
-      shape: AggregateShape,
-      router: SafeRouter): Boolean =
-    shape == AggregateShape.Merge && !insists(r) && !SQLConf.get.adaptiveExecutionEnabled &&
-      (router.order == RowOrder.OnceEach || SplitRouters.byTable(router.router) &&
-        functions(a).forall(f => ofOneSize(f.aggregateFunction)))
+  /**
+   * Whether no key is worth splitting once map tasks have made one row of each: a table weighs rows by their
+   * bytes, and here they are all alike.
+   */
+  private def splitsNothing(a: Aggregate, r: RouteRequest): Boolean =
+    SplitRouters.byTable(r.router) && routesByAllKeys(a, r) &&
+      functions(a).forall(f => ofOneSize(f.aggregateFunction))
+
+  private def routesByAllKeys(a: Aggregate, r: RouteRequest): Boolean = {
+    val routed = HintedOperator.routedBy(a, r)
+    a.groupingExpressions.forall(key => routed.exists(_.semanticEquals(key)))
+  }
 
   private def ofOneSize(function: AggregateFunction): Boolean =
     function.aggBufferAttributes.map(_.dataType).forall {
@@ -232,8 +240,7 @@ object SplitAggregate {
     RetryFacts(
       targets(r),
       combined = shape == AggregateShape.Merge,
-      startsAtHome = SplitRouters.startsAtHome(r.router) && a.groupingExpressions.forall(key =>
-        HintedOperator.routedBy(a, r).exists(_.semanticEquals(key))),
+      startsAtHome = SplitRouters.startsAtHome(r.router) && routesByAllKeys(a, r),
       keys = InputReplay(
         a.child,
         AttributeSet.fromAttributeSets(a.groupingExpressions.map(_.references))),
