@@ -16,8 +16,8 @@ abstract class RouterKind private[evenkeel] (val name: String, val summary: Stri
   private[core] def create(spec: RouterSpec, context: RouterContext): Router
 
   /**
-   * Whether a key that comes once goes where HASH sends it, whatever came before: such a router has nothing
-   * to say where every key does.
+   * Whether a key that comes once goes where HASH sends it, whatever came before, but for the errors of a
+   * sketch: such a router has nothing to say where every key comes once.
    */
   def startsAtHome(spec: RouterSpec): Boolean = false
 

@@ -55,6 +55,16 @@ final class LaterJobSuite extends FailureSuite {
       }
     }
 
+  test("dalton, raw, no key heavy and the exchange by key spared: every row is counted once") {
+    val even = rows.selectExpr("v % 997 AS k", "v")
+    val expected = sorted(even).collect().toSeq
+    withSettings("spark.sql.adaptive.enabled" -> "true", "spark.evenkeel.evenInput" -> "1.3") {
+      val query = sorted(even.hint("dalton", 16, "k", "shape=raw"))
+      assert(loseBoth(query, expected) == Ending.Right)
+      assert(query.queryExecution.executedPlan.toString.contains("WholeKeys"))
+    }
+  }
+
   test("an executor is killed while ORDER BY runs, AQE true: every row is counted once") {
     withSettings("spark.sql.adaptive.enabled" -> "true") {
       assert(loseBoth(sorted(hinted("dalton", "raw")), wantedSorted, kill = true) == Ending.Right)

@@ -9,7 +9,7 @@ class RetrySafetySuite extends AnyFunSuite {
   private val scan = RetryFacts(
     targets = 16,
     combined = false,
-    startsAtHome = false,
+    staysHome = false,
     keys = SameOrder,
     rows = SameOrder)
 
@@ -40,7 +40,7 @@ class RetrySafetySuite extends AnyFunSuite {
   }
 
   test("combined rows of a router that leaves single keys at home need no order") {
-    val home = scan.copy(startsAtHome = true)
+    val home = scan.copy(staysHome = true)
     assert(RetrySafety.decide(home.copy(combined = true)) == Right(RowOrder.OnceEach))
     assert(RetrySafety.decide(home) == Right(RowOrder.AsTheyCome), "rows of a key come often")
   }
@@ -49,7 +49,7 @@ class RetrySafetySuite extends AnyFunSuite {
     for (combined <- Seq(true, false))
       assert(
         RetrySafety.decide(
-          scan.copy(combined = combined, startsAtHome = combined, keys = Changing("rand()"))) ==
+          scan.copy(combined = combined, staysHome = combined, keys = Changing("rand()"))) ==
           Left("rand()"))
   }
 

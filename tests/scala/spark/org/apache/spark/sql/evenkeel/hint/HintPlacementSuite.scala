@@ -134,8 +134,25 @@ class HintPlacementSuite extends SparkSuite {
         "count(*) FROM t GROUP BY k % 10")
     routes("SELECT /*+ PKG(k) */ k, k IN (SELECT id FROM range(9)) AS x, sum(v) FROM t GROUP BY k")
     routes(
+      "SELECT /*+ PKG(k) */ k, sum(v) IN (SELECT max(v) FROM t GROUP BY g) AS x FROM t GROUP BY k")
+    val both = spark.sql(
+      "SELECT /*+ PKG(k) */ k, sum(v) IN (SELECT /*+ CAM(g) */ max(v) FROM t GROUP BY g) AS x " +
+        "FROM t GROUP BY k")
+    assert(exchanges(both).map(_.router).toSet == Set("pkg", "cam"))
+    routes(
       "SELECT /*+ PKG(k) */ k, sum(v) IN (SELECT id * 100 FROM range(900) WHERE id > k) AS x " +
         "FROM t GROUP BY k")
+  }
+
+  test("subqueries of such a subquery are decorrelated by Spark, and the hint has no effect") {
+    val u = "(SELECT id, id % 5 AS x FROM range(900)) u"
+    val w = "(SELECT id * 3 AS x FROM range(9)) w"
+    Seq(
+      s"SELECT u.id FROM $u WHERE EXISTS (SELECT 1 FROM $w WHERE w.x = u.x)",
+      s"SELECT u.id FROM $u WHERE u.id IN (SELECT w.x FROM $w WHERE w.x > u.x)").foreach {
+      subquery =>
+        routes(s"SELECT /*+ PKG(k) */ k, sum(v) IN ($subquery) AS a FROM t GROUP BY k", routed = 0)
+    }
   }
 
   test("a hint works in IN, EXISTS and scalar subqueries") {

@@ -77,11 +77,11 @@ class SplitAggregateSuite extends SparkSuite {
       "spark.sql.codegen.wholeStage" -> codegen.toString,
       "spark.sql.adaptive.enabled" -> adaptive.toString) {
       aggregates.foreach { select =>
-        equal(select, "k", "DALTON(6, 'shape=merge')")
+        equal(select, "k", "PKG(6, 'shape=merge')")
         if (!select.contains("DISTINCT")) equal(select, "k, g", "PKG(5, k, 'shape=raw')")
       }
       keeping.foreach { select =>
-        equal(select, "k", "DALTON(6, 'shape=merge')")
+        equal(select, "k", "PKG(6, 'shape=merge')")
         equal(select, "k, g", "PKG(5, k, 'shape=raw')")
       }
     }

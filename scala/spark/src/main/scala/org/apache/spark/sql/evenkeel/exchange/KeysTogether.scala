@@ -12,8 +12,8 @@ import org.apache.spark.sql.catalyst.plans.physical.{
 import org.apache.spark.sql.types.{DataType, IntegerType}
 
 /**
- * What an exchange turned out to be whose table split no key: all rows of a key are in one partition, in
- * which one only our table knows.
+ * What a routed exchange turned out to be that split no key: all rows of a key are in one partition, in which
+ * one only we know.
  *
  * So it brings groups together, but is not co-partitioned with anything. An expression, as Spark's own
  * partitionings are, so that operators above rename its keys along with their output.

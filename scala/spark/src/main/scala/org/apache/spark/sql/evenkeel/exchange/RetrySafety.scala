@@ -47,7 +47,7 @@ final case class RetryFacts(
     /** A task has at most one row per grouping key: the map side has combined them. */
     combined: Boolean,
     /** The router sends a key that comes once where HASH does, and a task has at most one row per routed key. */
-    startsAtHome: Boolean,
+    staysHome: Boolean,
     /** Of the columns that make the grouping keys. */
     keys: Replay,
     /** Of all columns that the rows carry. */
@@ -78,7 +78,7 @@ object RetrySafety {
     else
       (facts.keys, facts.rows) match {
         case (Replay.Changing(why), _) => Left(why)
-        case _ if facts.combined && facts.startsAtHome => Right(RowOrder.OnceEach)
+        case _ if facts.combined && facts.staysHome => Right(RowOrder.OnceEach)
         // Whether the map side spilled, and so the order of its groups, depends on free memory.
         case _ if facts.combined => Right(RowOrder.ByKey)
         // A route depends on the keys seen so far and on nothing else in a row.

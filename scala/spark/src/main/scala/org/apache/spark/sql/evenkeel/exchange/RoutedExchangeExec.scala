@@ -94,7 +94,7 @@ final case class RoutedExchangeExec(
     s"router=$router",
     s"order=${order.word}") ++ spreadText ++ Iterator(s"[plan_id=$id]")
 
-  /** Whether rows go by a table that all map tasks share; else each task has a router of its own. */
+  /** Whether rows go by a table that all map tasks share; else by a router of each task's own, or by hash. */
   private def byTable: Boolean = order != RowOrder.OnceEach && SplitRouters.byTable(router)
 
   /** What divides the rows of a split key, beside the map task. After a partial step a task has one row per key. */

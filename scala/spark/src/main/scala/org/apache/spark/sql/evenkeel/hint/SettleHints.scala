@@ -14,7 +14,7 @@ import org.apache.spark.sql.catalyst.optimizer.{
 import org.apache.spark.sql.catalyst.planning.PhysicalAggregation
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LeafNode, LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.catalyst.trees.TreePattern.WITH_EXPRESSION
+import org.apache.spark.sql.catalyst.trees.TreePattern.{PLAN_EXPRESSION, WITH_EXPRESSION}
 
 /**
  * Does to a hinted aggregate, ahead of time, what Spark's optimizer would do by building it anew without
@@ -48,14 +48,15 @@ object SettleHints extends Rule[LogicalPlan] {
     val settled = liftSubqueries(rewriteWith(named(a, request, pullOut(alone))))
     if (settled.fastEquals(alone) && request == asked) a
     else {
-      val whole = settled.transformUp {
-        case _: Below => a.child
-        case built: Aggregate =>
-          val hinted = built.copy(hint = Some(RouteAggregateHint(request)))
-          hinted.copyTagsFrom(a)
-          PlacedHint.put(hinted, request)
-          hinted
+      val hinted = settled.transformUp {
+        // Not those of a subquery that has become a join.
+        case built: Aggregate if built.exists(_.isInstanceOf[Below]) =>
+          val placed = built.copy(hint = Some(RouteAggregateHint(request)))
+          placed.copyTagsFrom(a)
+          PlacedHint.put(placed, request)
+          placed
       }
+      val whole = hinted.transformUp { case _: Below => a.child }
       // Else the transformation above would copy the hint as it was before.
       PlacedHint.put(whole, request)
       whole
@@ -74,11 +75,13 @@ object SettleHints extends Rule[LogicalPlan] {
 
   /**
    * `sum(v) IN (SELECT ...)` as a join above the aggregate. RewritePredicateSubquery does both steps at once; after
-   * the first alone, projection and aggregate would be made one again.
+   * the first alone, projection and aggregate would be made one again. Subqueries that have subqueries themselves are
+   * left to Spark, which must decorrelate those first; such an aggregate loses its hint.
    */
   private def liftSubqueries(plan: LogicalPlan): LogicalPlan = plan.transformUp {
     case aggregate @ PhysicalAggregation(keys, functions, results, child)
-        if RewritePredicateSubquery.exprsContainsAggregateInSubquery(aggregate.expressions) =>
+        if RewritePredicateSubquery.exprsContainsAggregateInSubquery(aggregate.expressions) &&
+          !aggregate.subqueries.exists(_.containsPattern(PLAN_EXPRESSION)) =>
       val computed = functions.map(f => Alias(f, f.resultAttribute.name)(exprId = f.resultId))
       val above = Project(results, Aggregate(keys, keys ++ computed, child))
       RewritePredicateSubquery(PullupCorrelatedPredicates(above))

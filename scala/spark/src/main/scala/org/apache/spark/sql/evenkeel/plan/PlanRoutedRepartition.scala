@@ -68,7 +68,7 @@ object PlanRoutedRepartition extends SparkStrategy {
   private def retryFacts(r: RoutedRepartition): RetryFacts = RetryFacts(
     targets(r),
     combined = false,
-    startsAtHome = false,
+    staysHome = false,
     keys = InputReplay(r.child, AttributeSet(r.keys)),
     rows = InputReplay(r.child, r.child.outputSet))
 

@@ -200,7 +200,7 @@ object SplitAggregate {
             if (shape == AggregateShape.Merge && !insists(r) && splitsNothing(a, r))
               SafeRouter(r.router, RowOrder.OnceEach, None)
             else SafeRouter.choose(r, clustered, retryFacts(a, r, shape))
-          // AQE would spare the second exchange.
+          // AQE would spare the second exchange (unless evenInput is 0, which asks for every exchange).
           val idle = router.order == RowOrder.OnceEach && !SQLConf.get.adaptiveExecutionEnabled
           if (idle && !insists(r)) Left(Reason.EqualPartials)
           else Right(Choice(shape, why, clustered, router))
@@ -240,7 +240,7 @@ object SplitAggregate {
     RetryFacts(
       targets(r),
       combined = shape == AggregateShape.Merge,
-      startsAtHome = SplitRouters.startsAtHome(r.router) && routesByAllKeys(a, r),
+      staysHome = SplitRouters.startsAtHome(r.router) && routesByAllKeys(a, r),
       keys = InputReplay(
         a.child,
         AttributeSet.fromAttributeSets(a.groupingExpressions.map(_.references))),
