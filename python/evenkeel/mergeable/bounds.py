@@ -17,7 +17,7 @@ class Bounds:
     """The session's settings `spark.evenkeel.aggregator.*`, with their defaults.
 
     One call of `partial` gets up to `batch_rows` rows or `batch_bytes`, whichever is first, give
-    or take one of Spark's batches; states are merged once `state_rows` or `state_bytes` are held.
+    or take one of Spark's batches; at most about `state_rows` or `state_bytes` of states are held.
     """
 
     batch_rows: int = 20_000

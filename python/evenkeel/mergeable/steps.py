@@ -16,6 +16,8 @@ from evenkeel.mergeable.names import names_in_spark
 
 Step = Callable[[Iterator[Any]], Iterator[Any]]
 
+# The share of the bound at which states are merged for the first time.
+FIRST_MERGE = 0.25
 # After a merge that saved less than this share of its rows, so many fills go out unmerged.
 SHRINKS = 0.25
 UNMERGED_FILLS = 7
@@ -24,29 +26,38 @@ UNMERGED_FILLS = 7
 def partial_step(partial: Call, merge: Call, names: Sequence[str], bounds: Bounds) -> Step:
     """Rows to states, map-side; `names` are the columns of the input.
 
-    States are held until they fill the bound, then merged. If that does not make them fewer
-    (every key is new) they go downstream at once, and the next few fills go without a try.
+    States are merged when they fill a quarter of the bound, and from then on when they are twice
+    what the last merge left, up to the whole bound: memory follows the number of keys, and a
+    state is merged about twice however many come.
+
+        bound 100, 20 keys      25 -> 20    40 -> 20    40 -> 20 ...
+        bound 100, 200 keys     25 -> 24    48 -> 44    88 -> 75    100 -> 89, sent off
+
+    If a merge of the whole bound does not make them fewer (every key is new) they go downstream
+    at once, and the next few fills go without a try.
     """
 
     def run(batches: Iterator[Any]) -> Iterator[Any]:
         held: list[Any] = []
+        limit = FIRST_MERGE
         unmerged = 0
         # Nothing here may name a batch's rows: they would live on while the next are read.
         for made in map(partial, _coalesced(batches, names, bounds)):
             held.append(made)
-            if not _full(held, bounds):
+            filled = _filled(held, bounds)
+            if filled < limit:
                 continue
             states = pa.concat_tables(held)
             if unmerged:
                 unmerged -= 1
             else:
                 merged = merge(states)
-                if merged.num_rows <= (1 - SHRINKS) * states.num_rows and not _full(
-                    [merged], bounds
-                ):
+                left = _filled([merged], bounds)
+                if left < 1 and (filled < 1 or merged.num_rows <= (1 - SHRINKS) * states.num_rows):
                     held = [merged]
+                    limit = min(1.0, max(FIRST_MERGE, 2 * left))
                     continue
-                states, unmerged = merged, UNMERGED_FILLS
+                states, limit, unmerged = merged, 1.0, UNMERGED_FILLS
             yield from _batches(states, bounds)
             held = []
         if held:
@@ -71,7 +82,7 @@ def final_step(merge: Call, finish: Call | None, bounds: Bounds) -> Step:
         held: list[Any] = []
         for batch in batches:
             held.append(_typed(batch, merge.schema))
-            if not _full(held, bounds):
+            if _filled(held, bounds) < 1:
                 continue
             states = pa.concat_tables(held)
             codes = _codes(states, merge)
@@ -117,10 +128,11 @@ def _glued(held: list[Any], names: Sequence[str]) -> Any:
     return table
 
 
-def _full(held: list[Any], bounds: Bounds) -> bool:
+def _filled(held: list[Any], bounds: Bounds) -> float:
+    """How much of the bound the states are: 1 is all of it, in rows or in bytes."""
     rows: int = sum(t.num_rows for t in held)
     size: int = sum(t.nbytes for t in held)
-    return rows >= bounds.state_rows or size >= bounds.state_bytes
+    return max(rows / bounds.state_rows, size / bounds.state_bytes)
 
 
 def _typed(batch: Any, schema: Any) -> Any:
