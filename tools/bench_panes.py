@@ -84,7 +84,7 @@ def by_hand(events: DataFrame) -> DataFrame:
 
 
 def compare(
-    spark: SparkSession, case: Case, path: str, rounds: int
+    spark: SparkSession, case: Case, path: str, rounds: int, chosen: list[str]
 ) -> dict[str, tuple[float, float]]:
     """Medians of wall and CPU seconds of all arms, which take turns."""
     events = spark.read.parquet(path)
@@ -93,9 +93,10 @@ def compare(
         "panes": ("true", lambda: sliding(events)),
         "by hand": ("false", lambda: by_hand(events)),
     }
-    runs: dict[str, list[Execution]] = {name: [] for name in arms}
+    runs: dict[str, list[Execution]] = {name: [] for name in arms if name in chosen}
     for number in range(rounds + 1):
-        for name, (panes, query) in arms.items():
+        for name in runs:
+            panes, query = arms[name]
             spark.conf.set(PANES, panes)
             run = execute(query())
             print(f"  {case.name}, {name}: {run.wall:.1f} s, CPU {run.cpu:.1f} s", flush=True)
@@ -151,6 +152,7 @@ def main() -> None:
     parser.add_argument(
         "--cases", default="", help="only cases whose name contains one of these, split by ;"
     )
+    parser.add_argument("--arms", default="plain,panes,by hand", help="plain must be among them")
     parser.add_argument("--note", default="", help="a line on the page about these runs")
     parser.add_argument("--out", type=Path, default=Path("docs/benchmarks/panes.md"))
     options = parser.parse_args()
@@ -174,7 +176,8 @@ def main() -> None:
         for case in cases(options.rows, options.scattered_rows):
             if any(part in case.name for part in options.cases.split(";")):
                 path = make(spark, case, Path(folder), options.tasks)
-                results.append((case, compare(spark, case, path, options.rounds)))
+                arms = options.arms.split(",")
+                results.append((case, compare(spark, case, path, options.rounds, arms)))
         options.out.write_text(table(results, options.rounds, options.tasks, options.note))
     spark.stop()
 

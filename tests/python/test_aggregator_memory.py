@@ -103,6 +103,23 @@ def test_keys_beyond_the_bound_go_off_and_are_hardly_merged() -> None:
     assert sum(given) < 10_000 / 6
 
 
+@pytest.mark.parametrize(("form", "pool"), [("pandas", "system"), ("arrow", None)])
+def test_arrow_allocates_from_the_system_while_pandas_works(form: str, pool: str | None) -> None:
+    out = FORMS[form]()
+    schemas = (StructType([*KEY, *schema.fields]) for schema in (out.state, out.output))
+    calls = calls_of(out, ("k",), *schemas)
+    before = pa.default_memory_pool().backend_name
+    seen = []
+
+    def batches() -> Iterator[Any]:
+        seen.append(pa.default_memory_pool().backend_name)
+        yield pa.record_batch([pa.array([1]), pa.array([2])], ["k", "v"])
+
+    list(partial_step(calls.partial, calls.merge, ["k", "v"], Bounds())(batches()))
+    assert seen == [pool or before]
+    assert pa.default_memory_pool().backend_name == before
+
+
 def test_only_texts_of_keys_share_objects() -> None:
     texts = [f"text {i % 2}" for i in range(4)]
     frame = to_frame(pa.table({"k": texts, "v": texts}), ["k"])

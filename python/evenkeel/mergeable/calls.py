@@ -66,6 +66,7 @@ class Call:
         except Exception as error:
             raise self.raised(self._narrowed(given), error) from error
         result = self._conformed(returned, given)
+        del returned
         self._check_keys(given, result)
         return result
 

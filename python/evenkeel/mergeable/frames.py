@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import pyarrow as pa
@@ -36,6 +37,17 @@ def to_frame(table: Any, keys: Sequence[str]) -> Any:
     columns = {name: _series(table.column(name), name in keys) for name in table.column_names}
     give_back()
     return pd.DataFrame(columns, copy=False)
+
+
+@contextmanager
+def lean_memory() -> Iterator[None]:
+    """Lets Arrow take memory from the system meanwhile: its own allocator keeps more in store."""
+    before = pa.default_memory_pool()
+    pa.set_memory_pool(pa.system_memory_pool())
+    try:
+        yield
+    finally:
+        pa.set_memory_pool(before)
 
 
 def give_back() -> None:

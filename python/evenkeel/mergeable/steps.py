@@ -12,6 +12,7 @@ import pyarrow as pa
 from evenkeel.mergeable.bounds import Bounds
 from evenkeel.mergeable.calls import Call
 from evenkeel.mergeable.codes import key_codes
+from evenkeel.mergeable.frames import lean_memory
 from evenkeel.mergeable.names import names_in_spark
 
 Step = Callable[[Iterator[Any]], Iterator[Any]]
@@ -64,7 +65,7 @@ def partial_step(partial: Call, merge: Call, names: Sequence[str], bounds: Bound
             states = held[0] if len(held) == 1 else merge(pa.concat_tables(held))
             yield from _batches(states, bounds)
 
-    return run
+    return _lean(run) if partial.form == "pandas" else run
 
 
 def final_step(merge: Call, finish: Call | None, bounds: Bounds) -> Step:
@@ -94,6 +95,16 @@ def final_step(merge: Call, finish: Call | None, bounds: Bounds) -> Step:
             held = [merge(states)] if states.num_rows > 1 else [states]
         if held:
             yield from _finished(pa.concat_tables(held), merge, finish, bounds)
+
+    return _lean(run) if merge.form == "pandas" else run
+
+
+def _lean(step: Step) -> Step:
+    """For pandas, where Arrow only passes rows on; its own `group_by` needs more that way."""
+
+    def run(batches: Iterator[Any]) -> Iterator[Any]:
+        with lean_memory():
+            yield from step(batches)
 
     return run
 
