@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -31,6 +32,10 @@ def _one(column: Any) -> Any:
     array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     if isinstance(array, pa.ChunkedArray):
         array = pa.concat_arrays(array.chunks) if array.num_chunks else pa.nulls(0)
+    pandas = sys.modules.get("pandas")
+    if pandas is not None and pa.types.is_integer(array.type) and not array.null_count:
+        # The same numbers from a table a third as large; but nobody loads pandas for that alone.
+        return pandas.factorize(array.to_numpy())[0]
     indices = array.dictionary_encode(null_encoding="encode").indices
     return indices.to_numpy(zero_copy_only=False).astype(np.int64, copy=False)
 
