@@ -2,30 +2,39 @@
 """Measures streams whose state moves beside plain Spark; writes docs/benchmarks/streaming.md.
 
     tools/bench_stream.py docs/benchmarks/streaming.md [--cases typed,join] [--batches 60]
+        [--data "seed 2,uniform"] [--note "Alone on the machine."]
 
 Arms take turns batch by batch on the same files, in one application, so that a busy machine slows
-all alike. Parts can be measured alone: what was measured before stays in out/streaming.json, and
-the page is made of all of it.
+all alike. Parts can be measured alone: what stands on the page and was not measured again stays.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import evenkeel
+import sections
 from evenkeel import installation
 from streams import crawl, drift, migration, names, operators, rate, sampling
 from streams.trial import PARTITIONS
 
 STEPS = 5_000
 HASHES = 24
-RESULTS = Path("out/streaming.json")
+HEAD = """# Streams whose state moves, beside plain Spark
+
+`make bench-stream`: local[2] unless said, 16 state partitions, HDFS-backed state unless said. Plain
+Spark and Evenkeel take turns batch by batch on the same files. Task times are CPU times. Rows max /
+max(avg, p1) is the fullest partition over the best that whole keys allow: a fair share, or the
+heaviest key if that is more. Figures are medians over the batches after the second adoption (all
+batches but the first three where there was none), those of rows without the batches that move.
+A heavy key has a quarter of a fair share or more; they collide where hashing puts two of them on
+the fullest partition.
+"""
 
 
 @dataclass(frozen=True)
@@ -38,9 +47,16 @@ class Case:
     cores: int = 2
 
 
+def chosen(streams: Iterable[drift.Keyed], options: argparse.Namespace) -> list[drift.Keyed]:
+    """The data that are asked for, by part of their name."""
+    return [stream for stream in streams if any(part in stream.name for part in options.data)]
+
+
 def typed(spark: Any, options: argparse.Namespace) -> list[str]:
     """Grouped state whose rows compute."""
-    return drift.measure(spark, operators.typed(STEPS), drift.zipf(options.batches), "update")
+    return drift.measure(
+        spark, operators.typed(STEPS), chosen(drift.zipf(options.batches), options), "update"
+    )
 
 
 def join(spark: Any, options: argparse.Namespace) -> list[str]:
@@ -49,7 +65,7 @@ def join(spark: Any, options: argparse.Namespace) -> list[str]:
         drift.Keyed(name, drift.offers(law.batches(options.batches, drift.ROWS)))
         for name, law in drift.laws().items()
     ]
-    return drift.measure(spark, operators.join(HASHES), streams, "append")
+    return drift.measure(spark, operators.join(HASHES), chosen(streams, options), "append")
 
 
 def pages(spark: Any, options: argparse.Namespace) -> list[str]:
@@ -58,7 +74,7 @@ def pages(spark: Any, options: argparse.Namespace) -> list[str]:
         drift.Keyed(f"crawl, seed {s}", crawl.pages(options.batches, drift.ROWS // 2, s))
         for s in drift.SEEDS
     ]
-    return drift.measure(spark, operators.typed(20, timed=True), streams, "update")
+    return drift.measure(spark, operators.typed(20, timed=True), chosen(streams, options), "update")
 
 
 def births(spark: Any, options: argparse.Namespace) -> list[str]:
@@ -82,8 +98,7 @@ def moving(spark: Any, options: argparse.Namespace) -> list[str]:
 
 def sustaining(spark: Any, options: argparse.Namespace) -> list[str]:
     """Karimov's method."""
-    del options
-    return rate.measure(spark, drift.SEEDS, 3000.0)
+    return rate.measure(spark, rate.laws(drift.SEEDS), options.data, 3000.0)
 
 
 CASES = {
@@ -156,56 +171,42 @@ def session(cores: int) -> Any:
     return evenkeel.session(app="bench", master=f"local[{cores}]", streaming=True, conf=conf)
 
 
-def page(results: dict[str, dict[str, Any]]) -> str:
-    """All that was measured so far."""
-    head = """# Streams whose state moves, beside plain Spark
-
-`make bench-stream`: local[2] unless said, 16 state partitions, HDFS-backed state unless said. Plain
-Spark and Evenkeel take turns batch by batch on the same files. Task times are CPU times. Rows max /
-max(avg, p1) is the fullest partition over the best that whole keys allow: a fair share, or the
-heaviest key if that is more. Figures are medians over the batches after the second adoption (all
-batches but the first three where there was none), those of rows without the batches that move.
-A heavy key has a quarter of a fair share or more; they collide where hashing puts two of them on
-the fullest partition.
-"""
-    parts = [head]
-    for name, case in CASES.items():
-        if name in results:
-            found = results[name]
-            parts += [f"## {case.title}", "", case.about, "", *found["lines"], ""]
-            parts += [f"{found['batches']} batches, {found['seconds']} s.", ""]
-    missing = [case.title for name, case in CASES.items() if name not in results]
-    if missing:
-        parts += ["## Not measured yet", "", f"{'; '.join(missing)}.", ""]
-    return "\n".join(parts)
-
-
 def main() -> None:
     """Reads the command line, measures, writes the page."""
     parser = argparse.ArgumentParser()
     parser.add_argument("page", type=Path)
     parser.add_argument("--cases", default=",".join(CASES))
+    parser.add_argument(
+        "--data",
+        type=lambda parts: parts.split(","),
+        default=[""],
+        help="only data whose name contains one of these, in cases that have several",
+    )
     parser.add_argument("--batches", type=int, default=60)
     parser.add_argument("--rounds", type=int, default=3, help="of every scheduled move")
     parser.add_argument("--scale", type=float, default=1.0, help="of the state that moves")
+    parser.add_argument("--note", default="", help="a line on the page about these runs")
     options = parser.parse_args()
-    chosen = options.cases.split(",")
-    unknown = set(chosen) - set(CASES)
+    cases = options.cases.split(",")
+    unknown = set(cases) - set(CASES)
     if unknown:
         parser.error(f"no such case: {', '.join(sorted(unknown))}; choose from {', '.join(CASES)}")
-    RESULTS.parent.mkdir(exist_ok=True)
-    for name in sorted(chosen, key=lambda n: (CASES[n].cores, chosen.index(n))):
+    for name in sorted(cases, key=lambda n: (CASES[n].cores, cases.index(n))):
         print(f"== {CASES[name].title}", flush=True)
         spark = session(CASES[name].cores)
         start = time.monotonic()
         lines = CASES[name].lines(spark, options)
         took = round(time.monotonic() - start)
-        results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
-        results[name] = {"lines": lines, "batches": options.batches, "seconds": took}
-        RESULTS.write_text(json.dumps(results, indent=1) + "\n")
-        options.page.write_text(page(results))
-        print("\n".join(lines), flush=True)
         spark.stop()
+        put(options.page, CASES[name], lines, f"{options.batches} batches, {took} s.", options.note)
+        print("\n".join(lines), flush=True)
+
+
+def put(page: Path, case: Case, table: list[str], length: str, note: str) -> None:
+    """A case's section into the page, with the rows of data that were not measured again."""
+    rows = sections.with_old_rows(sections.read(page).get(case.title, ""), table)
+    lines = [case.about, "", *rows, "", *([note, ""] if note else []), length]
+    sections.write(page, HEAD, {case.title: lines}, [c.title for c in CASES.values()])
 
 
 if __name__ == "__main__":

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 from pyspark.sql import SparkSession
 
 import bench_stream
 from evenkeel.lockstep import Arm, Batch
 from evenkeel.task_times import Stage
-from streams import drift, traces
+from streams import drift, rate, traces
 from streams.trial import Input, excess
 
 
@@ -48,10 +50,23 @@ def test_figures_are_of_the_batches_after_the_second_adoption() -> None:
     assert told.startswith("| data | 2 | 4.00, 1.00 (1.00) | 4.00, 1.00, 0.25 | 0 |")
 
 
-def test_the_page_has_what_was_measured_and_nothing_else() -> None:
-    lines = ["| a |", "|---|"]
-    page = bench_stream.page({"rate": {"lines": lines, "batches": 60, "seconds": 9}})
-    assert "## Sustained rate" in page
-    assert "| a |" in page
-    assert "## Real drift" not in page
-    assert "Real drift: births by name" in page.split("## Not measured yet")[1]
+def test_a_section_is_replaced_and_keeps_the_rows_of_data_not_measured_again(
+    tmp_path: Path,
+) -> None:
+    page = tmp_path / "streaming.md"
+    table = [
+        *rate.HEADER,
+        "| Zipf 1.0, seed 1 | 1 | 2 | 2.00 | 3 |",
+        "| uniform | 9 | 7 | 0.8 | 0 |",
+    ]
+    bench_stream.put(page, bench_stream.CASES["rate"], table, "60 batches, 9 s.", "Busy.")
+    bench_stream.put(page, bench_stream.CASES["names"], ["| a |", "|---|", "| b |"], "5 s.", "")
+    again = [*rate.HEADER, "| uniform | 9 | 9 | 1.00 | 0 |"]
+    bench_stream.put(page, bench_stream.CASES["rate"], again, "60 batches, 4 s.", "Alone.")
+    told = page.read_text()
+    assert told.startswith(bench_stream.HEAD.strip())
+    assert told.index("## Real drift") < told.index("## Sustained rate")
+    assert "| Zipf 1.0, seed 1 | 1 | 2 | 2.00 | 3 |\n| uniform | 9 | 9 | 1.00 | 0 |" in told
+    assert "Alone." in told
+    assert "Busy." not in told
+    assert told.count("## ") == 2
