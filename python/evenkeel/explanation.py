@@ -29,7 +29,7 @@ _GREEN, _YELLOW, _BOLD, _END = "\033[32m", "\033[33m", "\033[1m", "\033[0m"
 class Decision:
     """What was decided for one keyed operator.
 
-    `code` is empty for an operator that is routed; else it names the reason for plain Spark.
+    `code` is empty for an operator that Evenkeel changes; else it names the reason for plain Spark.
     """
 
     operator: str
@@ -39,8 +39,8 @@ class Decision:
 
     @property
     def routed(self) -> bool:
-        """Whether the operator is routed by Evenkeel."""
-        return not self.code
+        """Whether its rows are routed; those of a sliding window may be combined instead."""
+        return self.text.startswith("routed by ")
 
 
 def decisions(df: DataFrame) -> list[Decision]:
@@ -50,7 +50,7 @@ def decisions(df: DataFrame) -> list[Decision]:
 
 def why_not(df: DataFrame) -> list[Decision]:
     """The operators that run as plain Spark, each with the reason."""
-    return [decision for decision in decisions(df) if not decision.routed]
+    return [decision for decision in decisions(df) if decision.code]
 
 
 def explain(df: DataFrame, *, out: TextIO | None = None) -> None:
@@ -68,23 +68,27 @@ def explain(df: DataFrame, *, out: TextIO | None = None) -> None:
     stream.write("\n" + paint(_BOLD, "Evenkeel") + "\n")
     found = decisions(df)
     for decision in found:
-        style = _GREEN if decision.routed else _YELLOW
-        reason = decision.text if decision.routed else f"plain Spark: {decision.text}"
+        style = _YELLOW if decision.code else _GREEN
+        reason = f"plain Spark: {decision.text}" if decision.code else decision.text
         line = f"  {decision.operator} by [{decision.keys}]: "
-        code = "" if decision.routed else f" ({decision.code})"
+        code = f" ({decision.code})" if decision.code else ""
         stream.write(line + paint(style, reason) + code + "\n")
     if not found:
         stream.write("  no keyed operator\n")
 
 
-def report(spark: SparkSession, *, last: int = 10) -> list[Row]:
+def report(source: SparkSession | DataFrame, *, last: int = 10) -> list[Row]:
     """What the last routed exchanges of this application did, a row each, newest last.
 
-    Over Spark Connect those of the client's own session.
+    Of a session, or that of a DataFrame, run or not. Over Spark Connect those of the client's own
+    session.
 
     Rows in the fullest and the average target, imbalance, heavy and split keys, fragments, time and
     bytes; the figures of keys are estimates.
     """
+    from pyspark.sql import DataFrame
+
+    spark = source.sparkSession if isinstance(source, DataFrame) else source
     return spark.sql("SELECT * FROM evenkeel_report()").collect()[-last:]
 
 

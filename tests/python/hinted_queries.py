@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import io
+from typing import Any
 
 import pytest
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.functions import expr
 
 import evenkeel
 
@@ -82,6 +84,36 @@ def check_reasons(spark: SparkSession) -> None:
     assert [d.code for d in evenkeel.why_not(broken)] == ["NOT_ASKED"]
 
 
+def check_whole_groups(spark: SparkSession) -> None:
+    def same(rows: Any) -> Any:
+        return rows[["k", "v"]].tail(1)
+
+    def counted(df: DataFrame) -> DataFrame:
+        return df.groupBy("k").applyInPandas(same, "k long, v long").groupBy("v").count()
+
+    expected = rows(counted(table(spark)))
+    for hinted in (evenkeel.pkg(table(spark), "k"), evenkeel.pkg(table(spark))):
+        assert rows(counted(hinted)) == expected
+        found = {d.operator: d.code for d in evenkeel.why_not(counted(hinted))}
+        assert found["Aggregate"] == "NOT_ASKED"
+        assert [code for name, code in found.items() if "PKG" in name] == ["KEYS_STAY_WHOLE"]
+    # Named columns that only the later operator groups by.
+    later = counted(evenkeel.pkg(table(spark), "v"))
+    assert rows(later) == expected
+    assert [d.keys for d in evenkeel.decisions(later) if d.routed] == ["v"]
+
+
+def check_panes(spark: SparkSession) -> None:
+    times = spark.range(90).selectExpr("id % 3 AS k", "timestamp_seconds(id * 20) AS at")
+    window = "window(at, '10 minutes', '1 minute')"
+    counts = evenkeel.pkg(times).groupBy("k", expr(window)).count()
+    texts = {d.text.split()[0]: d for d in evenkeel.decisions(counts)}
+    assert texts["routed"].routed
+    assert not texts["combined"].routed
+    assert evenkeel.why_not(counts) == []
+    assert "combined by pane" in explained(counts)
+
+
 def check_errors(spark: SparkSession) -> None:
     def unknown_column() -> DataFrame:
         return evenkeel.dalton(table(spark), "kk")
@@ -107,6 +139,7 @@ def check_report(spark: SparkSession) -> None:
     df = evenkeel.pkg(table(spark), "k", targets=4, shape="raw").groupBy("k").count()
     df.collect()
     (last,) = evenkeel.report(spark, last=1)
+    assert evenkeel.report(df, last=1) == [last]
     assert (last["router"], last["rows"], last["targets"]) == ("pkg", 3000, 4)
     assert last["heavy_keys"] >= 1
     assert last["fullest"] >= 750
@@ -117,5 +150,7 @@ def check_all(spark: SparkSession) -> None:
     spark.conf.set("spark.sql.shuffle.partitions", "4")
     check_hints(spark)
     check_reasons(spark)
+    check_whole_groups(spark)
+    check_panes(spark)
     check_errors(spark)
     check_report(spark)

@@ -40,12 +40,12 @@ final class SpeculationSuite extends FailureSuite {
     ()
   }
 
-  for (aqe <- Seq(true, false); router <- Seq("dalton", "keel")) {
-    test(s"$router, AQE $aqe: a speculative copy of a map task overtakes the first") {
+  for (aqe <- Seq(true, false); router <- Seq("dalton", "keel"); shape <- Seq("raw", "merge")) {
+    test(s"$router, $shape, AQE $aqe: a speculative copy of a map task overtakes the first") {
       withSettings("spark.sql.adaptive.enabled" -> aqe.toString) {
         val before = cluster.watch.speculated
         cluster.gates.close("stall", 0)
-        val input = rows.selectExpr("k", "stall(v) AS v").hint(router, 16, "k", "shape=raw")
+        val input = rows.selectExpr("k", "stall(v) AS v").hint(router, 16, "k", s"shape=$shape")
         val got =
           try sums(input).collect().toSeq
           finally cluster.gates.open("stall")
@@ -54,9 +54,9 @@ final class SpeculationSuite extends FailureSuite {
       }
     }
 
-    test(s"$router, AQE $aqe: map tasks that fail half-way count no row twice") {
+    test(s"$router, $shape, AQE $aqe: map tasks that fail half-way count no row twice") {
       withSettings("spark.sql.adaptive.enabled" -> aqe.toString) {
-        val input = rows.selectExpr("k", "trip(v) AS v").hint(router, 16, "k", "shape=raw")
+        val input = rows.selectExpr("k", "trip(v) AS v").hint(router, 16, "k", s"shape=$shape")
         val got = sums(input).collect().toSeq
         assert(got.map(_.toString).sorted == wanted.map(_.toString).sorted)
       }

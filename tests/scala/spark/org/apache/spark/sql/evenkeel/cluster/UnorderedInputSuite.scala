@@ -34,17 +34,23 @@ final class UnorderedInputSuite extends FailureSuite {
     }
   }
 
-  for (router <- Seq("dalton", "keel"))
-    test(s"$router, rand() beside the keys of a scan: right") {
-      val drawn = rows.selectExpr("k", "CAST(rand(5) * 1000 AS BIGINT) AS v")
-      val answer = sums(drawn).collect().toSeq
-      assert(loseSome(sums(hinted(drawn, router, "raw")), "raw", answer) == Ending.Right)
+  for (router <- Seq("dalton", "keel"); aqe <- Seq(true, false))
+    test(s"$router, rand() beside the keys of a scan, AQE $aqe: right") {
+      withSettings("spark.sql.adaptive.enabled" -> aqe.toString) {
+        val drawn = rows.selectExpr("k", "CAST(rand(5) * 1000 AS BIGINT) AS v")
+        val answer = sums(drawn).collect().toSeq
+        assert(loseSome(sums(hinted(drawn, router, "raw")), "raw", answer) == Ending.Right)
+      }
     }
 
   // A table must not divide a key's rows by the float: its last bits change with the order of rows.
-  for ((hint, shape) <- Seq("PKG" -> "merge", "KEEL" -> "merge", "KEEL" -> "raw"))
-    test(s"$hint, $shape, float sums of a spilling aggregate below: right") {
-      withSettings("spark.sql.TungstenAggregate.testFallbackStartsAt" -> "1000,1500") {
+  for {
+    (hint, shape) <- Seq("PKG" -> "merge", "KEEL" -> "merge", "KEEL" -> "raw")
+    aqe <- Seq(true, false)
+  } test(s"$hint, $shape, float sums of a spilling aggregate below, AQE $aqe: right") {
+      withSettings(
+        "spark.sql.adaptive.enabled" -> aqe.toString,
+        "spark.sql.TungstenAggregate.testFallbackStartsAt" -> "1000,1500") {
         rows.createOrReplaceTempView("scanned")
         def outer(hint: String): DataFrame = cluster.session.sql(s"""SELECT $hint
           k, count(*) AS n, gated_sum(v) AS s, min(x) >= 0 AS x

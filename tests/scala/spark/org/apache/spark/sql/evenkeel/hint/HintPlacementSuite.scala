@@ -4,9 +4,10 @@ package org.apache.spark.sql.evenkeel.hint
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.evenkeel.SparkSuite
 import org.apache.spark.sql.evenkeel.explain.{Outcome, Reason, RoutingLog}
+import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
 import org.apache.spark.sql.execution.columnar.InMemoryTableScanExec
 import org.apache.spark.sql.functions.{col, count, expr, sum}
-import org.apache.spark.sql.{AnalysisException, DataFrame}
+import org.apache.spark.sql.{AnalysisException, DataFrame, Dataset}
 import org.scalatest.Assertion
 
 class HintPlacementSuite extends SparkSuite {
@@ -144,6 +145,76 @@ class HintPlacementSuite extends SparkSuite {
         "FROM t GROUP BY k")
   }
 
+  test("a SQL hint reaches its aggregate through window functions, explode and Spark's own hints") {
+    routes("SELECT /*+ DALTON(k) */ k, sum(v) s, rank() OVER (ORDER BY sum(v), k) r FROM t GROUP BY k")
+    routes(
+      "SELECT g, count(*) FROM (SELECT /*+ DALTON(k) */ k, g, " +
+        "rank() OVER (PARTITION BY g ORDER BY sum(v), k) r FROM t GROUP BY k, g) GROUP BY g")
+    routes("SELECT /*+ PKG(k) */ k, explode(array(sum(v), max(v))) x FROM t GROUP BY k")
+    Seq("COALESCE(1)", "REPARTITION(3)", "REPARTITION(3, k)", "REBALANCE(k)", "BROADCAST(t)")
+      .foreach { other =>
+        routes(s"SELECT /*+ PKG(k), $other */ k, sum(v) FROM t GROUP BY k")
+        routes(s"SELECT /*+ $other, PKG(k) */ k, sum(v) FROM t GROUP BY k")
+      }
+    routes("SELECT /*+ PKG(k) */ k, sum(v) FROM t GROUP BY k ORDER BY k LIMIT 5 OFFSET 2")
+  }
+
+  test("a DataFrame hint behind a window function or explode is for what comes after it") {
+    val sums = spark.table("t").groupBy("k", "g").agg(sum("v").as("s"))
+    val ranked = sums.selectExpr("*", "rank() OVER (PARTITION BY k ORDER BY s, g) AS r")
+    val exploded = sums.selectExpr("*", "explode(array(s, 1)) AS r")
+    Seq(ranked, exploded).foreach { df =>
+      val hinted = df.hint("pkg", "k").groupBy("k").agg(sum("r"))
+      assert(exchanges(hinted).flatMap(_.keys).size == 1)
+      assert(exchanges(hinted).head.find(_.isInstanceOf[BaseAggregateExec]).isDefined)
+      assert(rows(hinted) == rows(df.groupBy("k").agg(sum("r"))))
+    }
+  }
+
+  test("of DISTINCT and GROUP BY in one SELECT a hint means the groups, if it names keys of them") {
+    routes("SELECT /*+ DALTON(k) */ DISTINCT k, count(*) FROM t GROUP BY k")
+    routes("SELECT /*+ PKG */ DISTINCT count(*) AS c FROM t GROUP BY k, g")
+    assert(
+      keysOf(spark.sql("SELECT /*+ PKG */ DISTINCT count(*) AS c FROM t GROUP BY k, g")) ==
+        Seq(Seq("k", "g")))
+    assert(
+      keysOf(spark.sql("SELECT /*+ PKG(c) */ DISTINCT count(*) AS c FROM t GROUP BY k, g")) ==
+        Seq(Seq("c")))
+    assert(
+      keysOf(spark.sql("SELECT /*+ PKG(k) */ DISTINCT k, g FROM (SELECT k, g FROM t)")) ==
+        Seq(Seq("k")))
+  }
+
+  test("a hinted DataFrame can be pivoted, with and without values") {
+    val sums = spark.table("t").hint("pkg", "k").groupBy("k")
+    val plain = rows(spark.table("t").groupBy("k").pivot("g").sum("v"))
+    assert(rows(sums.pivot("g").sum("v")) == plain)
+    val df = sums.pivot("g", Seq(0, 1, 2, 3, 4)).sum("v")
+    assert(rows(df) == plain)
+    assert(exchanges(df).size == 1)
+  }
+
+  test("a hint for groups that a function gets whole says so, and is not taken for a later one") {
+    val session = spark
+    import session.implicits._
+    val pairs = spark.table("t").selectExpr("k", "v").as[(Long, Long)]
+    def counted(from: Dataset[(Long, Long)]): DataFrame =
+      from.groupByKey(_._1).mapGroups((k, rows) => (k, rows.size)).toDF("k", "n").groupBy("n").count()
+    Seq(pairs.hint("pkg", "k"), pairs.hint("pkg")).foreach { hinted =>
+      val df = counted(hinted.as[(Long, Long)])
+      assert(rows(df) == rows(counted(pairs)))
+      assert(exchanges(df).isEmpty)
+      val reasons = decisions(df).filter(_.operator.startsWith("hint")).map(_.outcome)
+      assert(reasons == Seq(Outcome.Plain(Reason.KeysStayWhole)))
+    }
+  }
+
+  test("KIP in a batch query says that it is for streams") {
+    val df = spark.table("t").hint("kip").groupBy("k").count()
+    assert(decisions(df).map(_.outcome).contains(Outcome.Plain(Reason.StreamsOnly)))
+    assert(rows(df) == rows(spark.table("t").groupBy("k").count()))
+  }
+
   test("subqueries of such a subquery are decorrelated by Spark, and the hint has no effect") {
     val u = "(SELECT id, id % 5 AS x FROM range(900)) u"
     val w = "(SELECT id * 3 AS x FROM range(9)) w"
@@ -151,7 +222,10 @@ class HintPlacementSuite extends SparkSuite {
       s"SELECT u.id FROM $u WHERE EXISTS (SELECT 1 FROM $w WHERE w.x = u.x)",
       s"SELECT u.id FROM $u WHERE u.id IN (SELECT w.x FROM $w WHERE w.x > u.x)").foreach {
       subquery =>
-        routes(s"SELECT /*+ PKG(k) */ k, sum(v) IN ($subquery) AS a FROM t GROUP BY k", routed = 0)
+        val sql = s"SELECT /*+ PKG(k) */ k, sum(v) IN ($subquery) AS a FROM t GROUP BY k"
+        routes(sql, routed = 0)
+        val reasons = decisions(spark.sql(sql)).map(_.outcome)
+        assert(reasons.contains(Outcome.Plain(Reason.NestedSubquery)), sql)
     }
   }
 

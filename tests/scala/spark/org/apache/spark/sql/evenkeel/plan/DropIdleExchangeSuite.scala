@@ -7,11 +7,14 @@ import org.apache.spark.sql.evenkeel.exchange.WholeKeysExec
 import org.apache.spark.sql.execution.adaptive.AQEShuffleReadExec
 import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
 import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
-import org.apache.spark.sql.functions.{count, sum}
+import org.apache.spark.sql.functions.{col, count, sum}
 import org.scalatest.Assertion
 
 /** Where no key was split, nothing has to be brought together. */
 final class DropIdleExchangeSuite extends SparkSuite {
+
+  // As many as targets below.
+  override protected def settings: Map[String, String] = Map("spark.sql.shuffle.partitions" -> "6")
 
   private val even = "id % 5000"
   private val hot = "if(id % 2 = 0, 7, id % 5000)"
@@ -115,11 +118,21 @@ final class DropIdleExchangeSuite extends SparkSuite {
     }
   }
 
+  test("a number of partitions that was asked for is kept") {
+    // Spark leaves the user's exchange out, because the aggregate's own has as many partitions.
+    def partitions(targets: Int): Int = {
+      val df = query(s"/*+ KEEL($targets) */", even, "sum(v)").repartition(6, col("k"))
+      assert(rows(df) == rows(query("", even, "sum(v)")))
+      df.rdd.getNumPartitions
+    }
+    assert(partitions(6) == 6)
+    assert(partitions(9) == 6)
+    assert(partitions(3) == 6)
+  }
+
+  // As many partitions as targets, so that a wrong plan would run, and lose rows.
   test("a join above does not take our partitions for Spark's") {
-    withConf(
-      "spark.sql.autoBroadcastJoinThreshold" -> "-1",
-      // As many as targets, so that a wrong plan would run, and lose rows.
-      "spark.sql.shuffle.partitions" -> "6") {
+    withConf("spark.sql.autoBroadcastJoinThreshold" -> "-1") {
       def joined(hint: String): DataFrame = {
         val left = query(hint, even, "sum(v) AS s")
         left.join(spark.range(5000).selectExpr("id AS k", "id * 3 AS w"), "k")

@@ -2,7 +2,9 @@
 package org.apache.spark.sql.evenkeel.plan
 
 import java.nio.file.Files
+import java.util.concurrent.atomic.AtomicLong
 
+import org.apache.spark.scheduler.{SparkListener, SparkListenerTaskEnd}
 import org.apache.spark.sql.evenkeel.SparkSuite
 import org.apache.spark.sql.evenkeel.exchange.RowOrder
 import org.apache.spark.sql.evenkeel.explain.{Outcome, Reason}
@@ -11,6 +13,10 @@ import org.apache.spark.sql.{DataFrame, Row}
 
 /** In which order hinted aggregates route their rows, or why they do not. */
 class RetryOrderSuite extends SparkSuite {
+
+  // Small enough that every sorted task spills.
+  override protected def settings: Map[String, String] =
+    Map("spark.shuffle.spill.numElementsForceSpillThreshold" -> "5")
 
   private def input: DataFrame = spark.range(0, 1000, 1, 4).selectExpr("id % 7 AS k", "id AS v")
 
@@ -50,6 +56,40 @@ class RetryOrderSuite extends SparkSuite {
   test("combined rows are sorted by key") {
     assert(order(input, "merge") == RowOrder.ByKey)
     assert(order(input.repartition(3, col("v")), "merge") == RowOrder.ByKey)
+  }
+
+  test("sorted rows are the same where the sort spills") {
+    val spilled = new AtomicLong
+    val listener = new SparkListener {
+      override def onTaskEnd(end: SparkListenerTaskEnd): Unit = {
+        spilled.addAndGet(end.taskMetrics.memoryBytesSpilled)
+        ()
+      }
+    }
+    spark.sparkContext.addSparkListener(listener)
+    def bytes(df: DataFrame): Long = {
+      spark.sparkContext.listenerBus.waitUntilEmpty()
+      val before = spilled.get
+      df.collect()
+      spark.sparkContext.listenerBus.waitUntilEmpty()
+      spilled.get - before
+    }
+    try {
+      val shuffled = input.repartition(3, col("v"))
+      assert(bytes(counted(shuffled, "raw")) > bytes(counted(input, "raw")))
+      assert(bytes(counted(input, "merge")) > 0)
+      assert(order(shuffled, "raw") == RowOrder.ByRow)
+    } finally spark.sparkContext.removeSparkListener(listener)
+  }
+
+  test("which task has a key depends on the columns of DISTINCT, which must be stable, too") {
+    input.selectExpr("*", "v % 3 AS g", "v * 0.1D AS d").createOrReplaceTempView("t")
+    def query(result: String, hint: String): DataFrame = spark.sql(
+      s"SELECT $hint k, count(DISTINCT s) FROM (SELECT k, g, $result AS s FROM t GROUP BY k, g) GROUP BY k")
+    val hint = "/*+ PKG(4, k) */"
+    assert(exchanges(query("sum(v)", hint)).map(_.order) == Seq(RowOrder.ByKey))
+    assert(exchanges(query("avg(d)", hint)).map(_.router) == Seq("keel_table"))
+    assert(rows(query("avg(d)", hint)) == rows(query("avg(d)", "")))
   }
 
   test("combined rows of DALTON go home unsorted, unless it routes by some of the keys") {

@@ -11,6 +11,9 @@ import org.apache.spark.sql.evenkeel.state.steps.Step
  * turn; with EVENKEEL_MATRIX=all, as in `make soak`, every operator is halted at every place with every backend.
  */
 class HaltSuite extends HaltedStreams {
+  // Enough for the places of one life.
+  override protected def batches: Int = if (isAll) 16 else 8
+
   private def halted(crashed: CrashCase, backend: Backend, places: Seq[String]): Unit = {
     val life = new Life(crashed, backend)
     places.zipWithIndex.foreach { case (place, i) =>

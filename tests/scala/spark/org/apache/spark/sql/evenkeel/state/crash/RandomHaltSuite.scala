@@ -13,6 +13,8 @@ class RandomHaltSuite extends HaltedStreams {
   private val wanted = sys.env.get("EVENKEEL_CRASHES").fold(2)(_.toInt)
   private val perLife = 10
 
+  override protected def batches: Int = if (wanted < perLife) 8 else 16
+
   (0 until (wanted + perLife - 1) / perLife).foreach { number =>
     val halts = math.min(perLife, wanted - number * perLife)
     test(s"life $number of seed $seed, halted $halts times, goes on as if nothing had been") {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.apache.spark.sql.evenkeel.explain
 
-import java.util.IdentityHashMap
+import java.util.{Collections, IdentityHashMap, Set => JSet}
 
 import org.apache.spark.sql.ExtendedExplainGenerator
 import org.apache.spark.sql.catalyst.expressions.Expression
@@ -37,14 +37,18 @@ object EvenkeelExplain {
   /** All decisions of a plan, outermost operator first. */
   def decisions(plan: SparkPlan): Seq[Decision] = {
     // One logical operator may be several physical ones, of which the outermost speaks.
-    val told = new IdentityHashMap[LogicalPlan, Unit]()
+    val told = newIdentitySet()
+    val read = newIdentitySet()
     nodes(plan).flatMap { node =>
-      val first = node.logicalLink.forall(link => !told.containsKey(link))
+      val first = node.logicalLink.forall(link => !told.contains(link))
       val here = Decision.of(node).orElse(if (first) untouched(node) else None)
-      if (here.isDefined) node.logicalLink.foreach(told.put(_, ()))
-      here ++ node.logicalLink.toSeq.flatMap(Footnotes.of)
+      if (here.isDefined) node.logicalLink.foreach(told.add)
+      here ++ node.logicalLink.toSeq.flatMap(Footnotes.below(_, read))
     }.distinct
   }
+
+  private def newIdentitySet(): JSet[LogicalPlan] =
+    Collections.newSetFromMap(new IdentityHashMap[LogicalPlan, java.lang.Boolean]())
 
   private def nodes(plan: SparkPlan): Seq[SparkPlan] = {
     val inside = plan match {

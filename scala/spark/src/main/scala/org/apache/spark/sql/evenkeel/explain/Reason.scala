@@ -47,6 +47,13 @@ object Reason {
         "KEEPS_VALUES",
         "its buffers keep the values, so the task that ends a hot key would have as much to merge as plain " +
           "Spark's (shape=raw insists)")
+  case object StreamsOnly
+      extends Reason("STREAMS_ONLY", "the hint lets the state of streams move, and this is none")
+  case object NestedSubquery
+      extends Reason(
+        "NESTED_SUBQUERY",
+        "a result is compared with a subquery that has subqueries itself, for which Spark builds the " +
+          "aggregate anew; compare it in a query around this one")
   case object NotAsked extends Reason("NOT_ASKED", "no hint asks for it")
   case object NoOperator
       extends Reason("NO_OPERATOR", "the hint met no grouped aggregate to act on")

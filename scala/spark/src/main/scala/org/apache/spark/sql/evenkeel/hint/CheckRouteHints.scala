@@ -14,7 +14,8 @@ object CheckRouteHints extends (LogicalPlan => Unit) {
 
   override def apply(plan: LogicalPlan): Unit = if (HintPlacing.hasHints(plan)) {
     plan.foreachWithSubqueries {
-      case hint @ RouteHint(Some(request), child) if request.columns.nonEmpty && child.resolved =>
+      case hint @ RouteHint(Some(request), child, _)
+          if request.columns.nonEmpty && child.resolved =>
         // A SQL hint stands above the aggregate whose keys it names, so any column below will do here.
         val known = hint.collect { case node => node.output.map(_.name) }.flatten.distinct
         request.columns.find(column => !known.exists(SQLConf.get.resolver(_, column))).foreach {

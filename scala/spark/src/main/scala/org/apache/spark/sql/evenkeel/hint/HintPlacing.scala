@@ -1,20 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.apache.spark.sql.evenkeel.hint
 
-import org.apache.spark.sql.catalyst.expressions.SubqueryExpression
+import org.apache.spark.sql.catalyst.expressions.{Attribute, SubqueryExpression}
 import org.apache.spark.sql.catalyst.plans.logical.{
+  Aggregate,
   CTERelationDef,
   Command,
   Deduplicate,
   Distinct,
   Filter,
+  Generate,
   GlobalLimit,
   LocalLimit,
   LogicalPlan,
+  Offset,
   Project,
+  RebalancePartitions,
+  RepartitionOperation,
+  ResolvedHint,
   Sort,
   SubqueryAlias,
-  UnaryNode
+  UnaryNode,
+  Window
 }
 import org.apache.spark.sql.evenkeel.explain.{Decision, Footnotes, Outcome, PlainNotice, Reason}
 import org.apache.spark.sql.internal.SQLConf
@@ -22,7 +29,8 @@ import org.apache.spark.sql.internal.SQLConf
 /**
  * How a [[RouteHint]] finds the operator it belongs to.
  *
- * A SQL hint stands above its aggregate (with HAVING, ORDER BY or LIMIT between), a DataFrame hint below:
+ * A SQL hint stands above its aggregate (with HAVING, window functions or other hints between), a DataFrame hint
+ * below:
  * {{{
  * RouteHint                 Filter
  *   Filter           ->       Aggregate [hint]
@@ -36,7 +44,8 @@ import org.apache.spark.sql.internal.SQLConf
  * So: look down first through nodes that keep rows apart; if there is no aggregate, climb until there is
  * one, but not out of a CTE, which has its readers elsewhere. A hint that names columns passes by an operator
  * of which they are no keys, if they may be keys of one further up: `agg.hint("keel", "cnt").groupBy("cnt")`.
- * A hint that meets none is taken out, and EXPLAIN says so.
+ * A hint that meets none, or first meets groups that are handed to a function whole, is taken out, and EXPLAIN
+ * says so.
  *
  * @param strict whether a column that is no key of the operator is an error, else the hint passes by
  * @param tells whether what becomes of no use is told in EXPLAIN and in the log
@@ -46,41 +55,56 @@ private[hint] final class HintPlacing(strict: Boolean, tells: Boolean) {
 
   /** All hints on their operators, those that have met none still in the plan. */
   def place(plan: LogicalPlan): LogicalPlan =
-    climb(plan.transformUpWithSubqueries { case hint @ RouteHint(request, child) =>
+    climb(plan.transformUpWithSubqueries { case hint: RouteHint =>
       // A clone, because the tag below is invisible to equality: tree transformations would take a copy
       // of single nodes for no change and throw it away, and the original may be part of other queries.
-      val own = child.clone()
-      if (sink(own, own, request)) own else hint
+      val own = hint.child.clone()
+      if (sink(hint, own)) own else hint
     })
 
   def takeOut(plan: LogicalPlan): LogicalPlan =
-    plan.transformUpWithSubqueries { case RouteHint(request, child) => unmet(child, request) }
+    plan.transformUpWithSubqueries { case hint: RouteHint => unmet(hint, hint.child) }
 
   def takeOutAboveCtes(plan: LogicalPlan): LogicalPlan = plan match {
     case waiting: CTERelationDef => waiting
-    case RouteHint(request, child) => unmet(takeOutAboveCtes(child), request)
+    case hint: RouteHint => unmet(hint, takeOutAboveCtes(hint.child))
     case other =>
       other.mapChildren(takeOutAboveCtes).transformExpressions { case s: SubqueryExpression =>
         s.withNewPlan(takeOutAboveCtes(s.plan))
       }
   }
 
-  private def unmet(child: LogicalPlan, request: Option[RouteRequest]): LogicalPlan =
+  private def unmet(hint: RouteHint, child: LogicalPlan): LogicalPlan =
     // A clone: the plan below may be part of queries without the hint.
-    request.fold(child)(r => unused(child.clone(), r, whyUnmet(child, r)))
+    hint.request.fold(child) { r =>
+      val own = child.clone()
+      unused(own, r, whyUnmet(hint, child, r), Footnotes.addToOwn)
+    }
 
-  /** @param from the plan that the hint stands on */
-  private def sink(from: LogicalPlan, plan: LogicalPlan, request: Option[RouteRequest]): Boolean =
-    below(plan) match {
-      case Some(operator) if request.exists(passes(from, operator, _)) => false
-      case Some(operator) => mark(operator, request); true
+  /** @param plan a clone of what the hint stands on */
+  private def sink(hint: RouteHint, plan: LogicalPlan): Boolean =
+    below(hint, plan) match {
+      case Some(operator) if hint.request.exists(passes(plan, operator, _)) => false
+      case Some(operator) => mark(operator, hint.request); true
       case None => false
     }
 
   /** The operator that a hint on this plan reaches by looking down. */
-  private def below(plan: LogicalPlan): Option[LogicalPlan] = plan match {
+  private def below(hint: RouteHint, plan: LogicalPlan): Option[LogicalPlan] = plan match {
+    // Of DISTINCT and GROUP BY in one SELECT the groups are meant: Spark takes the DISTINCT out if it can.
+    case d: Distinct if hint.ofSelect =>
+      groups(d.child).filter(a => hint.request.forall(HintedOperator.hasKeys(a, _))).orElse(Some(d))
     case HintedOperator(_) => Some(plan)
-    case node: UnaryNode if isTransparent(node) => below(node.child)
+    case node: UnaryNode if isTransparent(node) || hint.ofSelect && isPartOfSelect(node) =>
+      below(hint, node.child)
+    case _ => None
+  }
+
+  /** The GROUP BY of the SELECT that this plan is part of. */
+  private def groups(plan: LogicalPlan): Option[LogicalPlan] = plan match {
+    case a: Aggregate => Option.when(a.groupingExpressions.nonEmpty)(a)
+    case _: SubqueryAlias => None
+    case node: UnaryNode if isTransparent(node) || isPartOfSelect(node) => groups(node.child)
     case _ => None
   }
 
@@ -93,16 +117,27 @@ private[hint] final class HintPlacing(strict: Boolean, tells: Boolean) {
       from: LogicalPlan,
       operator: LogicalPlan,
       request: RouteRequest): Boolean =
-    !HintedOperator.hasKeys(operator, request) && request.columns.forall(column =>
-      from.output.exists(a => SQLConf.get.resolver(a.name, column)))
+    !HintedOperator.hasKeys(operator, request) && hasAll(from.output, request)
 
-  private def whyUnmet(child: LogicalPlan, request: RouteRequest): Reason =
-    if (below(child).isDefined) Reason.NamesNoKey(request.columns) else Reason.NoOperator
+  private def isForOneAbove(
+      from: LogicalPlan,
+      keys: Seq[Attribute],
+      request: RouteRequest): Boolean = !hasAll(keys, request) && hasAll(from.output, request)
 
-  private def unused(plan: LogicalPlan, request: RouteRequest, why: Reason): LogicalPlan = {
+  private def hasAll(columns: Seq[Attribute], request: RouteRequest): Boolean =
+    request.columns.forall(name => columns.exists(a => SQLConf.get.resolver(a.name, name)))
+
+  private def whyUnmet(hint: RouteHint, child: LogicalPlan, request: RouteRequest): Reason =
+    if (below(hint, child).isDefined) Reason.NamesNoKey(request.columns) else Reason.NoOperator
+
+  private def unused(
+      plan: LogicalPlan,
+      request: RouteRequest,
+      why: Reason,
+      note: (LogicalPlan, Decision) => LogicalPlan = Footnotes.add): LogicalPlan = {
     if (tells) {
       val decision = Decision(s"hint $request", request.columns, Outcome.Plain(why))
-      Footnotes.add(plan, decision)
+      note(plan, decision)
       PlainNotice(plan, decision)
     }
     plan
@@ -111,19 +146,23 @@ private[hint] final class HintPlacing(strict: Boolean, tells: Boolean) {
   private def climb(plan: LogicalPlan): LogicalPlan = {
     val next = plan.transformUpWithSubqueries {
       case node if node.children.exists(isHint) && letsPass(node) =>
-        val requests = node.children.collect { case RouteHint(r, _) => r }
+        val hint +: others = node.children.collect { case found: RouteHint => found }: @unchecked
         val bare = node.withNewChildren(node.children.map {
-          case RouteHint(_, child) => child
+          case found: RouteHint => found.child
           case child => child
         })
-        requests.tail.foreach(tellUnused(bare, _, requests.head))
+        others.foreach(other => tellUnused(bare, other.request, hint.request))
         bare match {
-          case _: Distinct | _: Deduplicate if requests.head.exists(isForOneAbove(bare, bare, _)) =>
-            RouteHint(requests.head, bare)
-          case HintedOperator(_) if !strict && requests.head.exists(passes(bare, bare, _)) =>
-            RouteHint(requests.head, bare)
-          case HintedOperator(_) => mark(bare, requests.head); bare
-          case _ => RouteHint(requests.head, bare)
+          // It may not be the user's: `pivot` looks for its values with one.
+          case _: Distinct | _: Deduplicate
+              if hint.request.exists(!HintedOperator.hasKeys(bare, _)) =>
+            hint.copy(child = bare)
+          case HintedOperator(_) if !strict && hint.request.exists(passes(bare, bare, _)) =>
+            hint.copy(child = bare)
+          case HintedOperator(_) => mark(bare, hint.request); bare
+          case WholeGroups(keys) if !hint.request.exists(isForOneAbove(bare, keys, _)) =>
+            hint.request.fold(bare)(unused(bare, _, Reason.KeysStayWhole))
+          case _ => hint.copy(child = bare)
         }
     }
     if (next.fastEquals(plan)) plan else climb(next)
@@ -136,7 +175,16 @@ private[hint] final class HintPlacing(strict: Boolean, tells: Boolean) {
 
   /** Nodes between a hint and the aggregate below it that leave the aggregate's rows alone. */
   private def isTransparent(node: UnaryNode): Boolean = node match {
-    case _: Project | _: Filter | _: Sort | _: GlobalLimit | _: LocalLimit | _: SubqueryAlias =>
+    case _: Project | _: Filter | _: Sort | _: GlobalLimit | _: LocalLimit | _: Offset |
+        _: SubqueryAlias =>
+      true
+    case _ => false
+  }
+
+  /** What else a SELECT may do with its groups: OVER, explode, and what other hints of it become. */
+  private def isPartOfSelect(node: UnaryNode): Boolean = node match {
+    case _: Window | _: Generate | _: RepartitionOperation | _: RebalancePartitions |
+        _: ResolvedHint =>
       true
     case _ => false
   }

@@ -6,6 +6,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode, Unre
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern.UNRESOLVED_HINT
 import org.apache.spark.sql.evenkeel.EvenkeelErrors
+import org.apache.spark.sql.evenkeel.explain.{Decision, Footnotes, Outcome, PlainNotice, Reason}
 
 /**
  * `df.hint("kip")` in a stream: its state may move under `spark.evenkeel.streaming.repartition=hint`.
@@ -42,10 +43,15 @@ object KipHint {
   }
 
   object Remove extends Rule[LogicalPlan] {
+    private def unused(child: LogicalPlan): LogicalPlan = {
+      val decision = Decision(s"hint $Name", Nil, Outcome.Plain(Reason.StreamsOnly))
+      PlainNotice(child, decision)
+      Footnotes.addToOwn(child, decision)
+    }
+
     override def apply(plan: LogicalPlan): LogicalPlan = plan.transformWithSubqueries {
       case KipHint(child) =>
-        if (!child.isStreaming) logWarning("The hint KIP acts on stateful streams only")
-        child
+        if (child.isStreaming) child else unused(child.clone())
     }
   }
 }

@@ -55,7 +55,7 @@ private[evenkeel] object PlacedHint {
   /** The plan as if it had never been hinted. */
   def strip(plan: LogicalPlan): LogicalPlan = {
     val stripped = plan.transformUpWithSubqueries {
-      case RouteHint(_, child) => child
+      case hint: RouteHint => hint.child
       case a @ Aggregate(_, _, _, Some(_: RouteAggregateHint)) => a.copy(hint = None)
     }
     // Transformations carry tags over to the copies.

@@ -14,9 +14,13 @@ object ResolveRouteHints extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan =
     plan.resolveOperatorsUpWithPruning(_.containsPattern(UNRESOLVED_HINT)) {
       case UnresolvedHint(name, parameters, child) if HintSyntax.isRouting(name) =>
-        RouteHint(Some(HintSyntax.parse(name, parameters)), child)
+        RouteHint(Some(HintSyntax.parse(name, parameters)), child, isOfSelect(child))
       case UnresolvedHint(name, parameters, child) if HintSyntax.isOff(name) =>
         HintSyntax.checkOff(parameters)
-        RouteHint(None, child)
+        RouteHint(None, child, isOfSelect(child))
     }
+
+  /** A DataFrame's plan is analysed already, or, where it comes from Connect, knows its number there. */
+  private def isOfSelect(child: LogicalPlan): Boolean =
+    !child.resolved && child.getTagValue(LogicalPlan.PLAN_ID_TAG).isEmpty
 }

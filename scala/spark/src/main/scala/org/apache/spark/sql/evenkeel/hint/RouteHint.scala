@@ -8,10 +8,14 @@ import org.apache.spark.sql.catalyst.plans.logical.{AggregateHint, LogicalPlan, 
  * A hint on its way to the operator it belongs to.
  *
  * `df.hint(..)` is analysed before the `groupBy` above it exists, so the analyzer can only carry the hint;
- * [[PlaceRouteHints]] puts it onto its operator once the whole query is known. `request` is none for
- * NO_EVENKEEL.
+ * [[PlaceRouteHints]] puts it onto its operator once the whole query is known.
+ *
+ * @param request none for NO_EVENKEEL
+ * @param ofSelect whether it was written in a SELECT, all of whose operators stand below it; a DataFrame's hint
+ *                 may be meant for what comes after it
  */
-final case class RouteHint(request: Option[RouteRequest], child: LogicalPlan) extends UnaryNode {
+final case class RouteHint(request: Option[RouteRequest], child: LogicalPlan, ofSelect: Boolean)
+    extends UnaryNode {
   override def output: Seq[Attribute] = child.output
 
   override def metadataOutput: Seq[Attribute] = child.metadataOutput

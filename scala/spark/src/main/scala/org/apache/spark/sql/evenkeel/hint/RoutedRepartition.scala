@@ -23,7 +23,7 @@ final case class RoutedRepartition(request: RouteRequest, keys: Seq[Expression],
 /** Turns a ROUTE hint into its node as soon as the columns below it are known. */
 object ResolveRoutedRepartition extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUp {
-    case RouteHint(Some(request), child)
+    case RouteHint(Some(request), child, _)
         if request.place != RequestedPlace.AtOperator && child.resolved =>
       val keys = request.columns.map { column =>
         child.output

@@ -15,6 +15,7 @@ import org.apache.spark.sql.catalyst.planning.PhysicalAggregation
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LeafNode, LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern.{PLAN_EXPRESSION, WITH_EXPRESSION}
+import org.apache.spark.sql.evenkeel.explain.{Decision, Footnotes, Outcome, PlainNotice, Reason}
 
 /**
  * Does to a hinted aggregate, ahead of time, what Spark's optimizer would do by building it anew without
@@ -42,7 +43,11 @@ object SettleHints extends Rule[LogicalPlan] {
         settle(a, asked)
     }
 
-  private def settle(a: Aggregate, asked: Option[RouteRequest]): LogicalPlan = {
+  private def settle(a: Aggregate, asked: Option[RouteRequest]): LogicalPlan =
+    if (comparesWithSubquery(a) && hasNestedSubquery(a)) asked.fold[LogicalPlan](a)(losing(a, _))
+    else settled(a, asked)
+
+  private def settled(a: Aggregate, asked: Option[RouteRequest]): LogicalPlan = {
     val request = asked.map(HintedOperator.byOwnNames(a, _))
     val alone = a.withNewChildren(Seq(Below(a.child.output)))
     val settled = liftSubqueries(rewriteWith(named(a, request, pullOut(alone))))
@@ -76,15 +81,29 @@ object SettleHints extends Rule[LogicalPlan] {
   /**
    * `sum(v) IN (SELECT ...)` as a join above the aggregate. RewritePredicateSubquery does both steps at once; after
    * the first alone, projection and aggregate would be made one again. Subqueries that have subqueries themselves are
-   * left to Spark, which must decorrelate those first; such an aggregate loses its hint.
+   * left to Spark, which must decorrelate those first; such an aggregate loses its hint, and is told so.
    */
   private def liftSubqueries(plan: LogicalPlan): LogicalPlan = plan.transformUp {
     case aggregate @ PhysicalAggregation(keys, functions, results, child)
-        if RewritePredicateSubquery.exprsContainsAggregateInSubquery(aggregate.expressions) &&
-          !aggregate.subqueries.exists(_.containsPattern(PLAN_EXPRESSION)) =>
+        if comparesWithSubquery(aggregate) && !hasNestedSubquery(aggregate) =>
       val computed = functions.map(f => Alias(f, f.resultAttribute.name)(exprId = f.resultId))
       val above = Project(results, Aggregate(keys, keys ++ computed, child))
       RewritePredicateSubquery(PullupCorrelatedPredicates(above))
+  }
+
+  private def comparesWithSubquery(plan: LogicalPlan): Boolean =
+    RewritePredicateSubquery.exprsContainsAggregateInSubquery(plan.expressions)
+
+  private def hasNestedSubquery(plan: LogicalPlan): Boolean =
+    plan.subqueries.exists(_.containsPattern(PLAN_EXPRESSION))
+
+  /** The aggregate without its hint, and a note on what stands below: Spark will build all above that anew. */
+  private def losing(a: Aggregate, request: RouteRequest): LogicalPlan = {
+    val below = a.child.clone()
+    val decision =
+      Decision(s"hint $request", request.columns, Outcome.Plain(Reason.NestedSubquery))
+    PlainNotice(below, decision)
+    a.copy(child = Footnotes.addToOwn(below, decision), hint = None)
   }
 
   /** Computed keys under the names that the request has for them. */

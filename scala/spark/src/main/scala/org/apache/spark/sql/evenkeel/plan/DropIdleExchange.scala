@@ -27,6 +27,9 @@ import org.apache.spark.sql.internal.SQLConf
  * With AQE a stage is done before the next begins, and the driver then has the table its rows went by, or has
  * heard from every task that all its rows went where a hash sends them. Tables and Dalton never split keys that
  * are not heavy, so on keys without skew a routed aggregate costs what plain Spark's does.
+ *
+ * Only an exchange of as many partitions as there are targets: Spark lets it stand for a `repartition(n, k)` above,
+ * whose number the user must get.
  */
 object DropIdleExchange extends Rule[SparkPlan] {
 
@@ -65,7 +68,7 @@ object DropIdleExchange extends Rule[SparkPlan] {
       case e: ShuffleExchangeExec if e.shuffleOrigin == ENSURE_REQUIREMENTS =>
         e.child match {
           case step: BaseAggregateExec =>
-            step.child match {
+            val shorter = step.child match {
               case s @ SortExec(_, false, Whole(stage, combined), _) =>
                 Some(
                   if (combined) stage else step.withNewChildren(Seq(s.withNewChildren(Seq(stage)))))
@@ -73,6 +76,7 @@ object DropIdleExchange extends Rule[SparkPlan] {
                 Some(if (combined) stage else step.withNewChildren(Seq(stage)))
               case _ => None
             }
+            shorter.filter(_.outputPartitioning.numPartitions == e.numPartitions)
           case _ => None
         }
       case _ => None

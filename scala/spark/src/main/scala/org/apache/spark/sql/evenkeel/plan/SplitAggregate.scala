@@ -241,9 +241,11 @@ object SplitAggregate {
       targets(r),
       combined = shape == AggregateShape.Merge,
       staysHome = SplitRouters.startsAtHome(r.router) && routesByAllKeys(a, r),
+      // Behind the exchange that removes duplicates these say, too, which task has which keys.
       keys = InputReplay(
         a.child,
-        AttributeSet.fromAttributeSets(a.groupingExpressions.map(_.references))),
+        AttributeSet.fromAttributeSets(
+          (a.groupingExpressions ++ functions(a).filter(_.isDistinct)).map(_.references))),
       rows = InputReplay(a.child, a.child.outputSet))
 
   private def facts(a: Aggregate, r: RouteRequest): AggregateFacts = {
