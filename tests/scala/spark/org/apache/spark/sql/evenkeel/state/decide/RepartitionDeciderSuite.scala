@@ -147,6 +147,24 @@ class RepartitionDeciderSuite extends AnyFunSuite {
     assert(steps.size == 5)
   }
 
+  test("release without a single row moves the keys with homes in steps, over any restart") {
+    val hosts = Array.tabulate(64)(_ % 4)
+    val homes = RoutingTable(hosts, 4, (1L to 8L).map(k => k -> Array((k % 4).toInt)))
+    val settings = RepartitionSettings(mode = "release", maxMovedShare = 0.35)
+    val decider = new RepartitionDecider(settings)
+    val shares = homes.heavyKeys.map(k => k -> 0.1).toMap
+    // Each step knows of the keys what the epoch before has written down, as a run that begins does.
+    val steps = Iterator.unfold((homes, shares)) { case (table, known) =>
+      decider
+        .decide(9, 0, table, HostedHistogram.empty(64), Map.empty, facts.copy(lastShares = known))
+        .toOption
+        .map { a =>
+          a.epoch -> (a.epoch.table -> a.epoch.heavyKeys.map(k => k.hash -> k.share).toMap)
+        }
+    }
+    assert(steps.map(_.table.heavyKeys.length).toSeq == Seq(5, 2, 0))
+  }
+
   test("off keeps the table that is there") {
     val run = new Run(16, RepartitionSettings(mode = "off"), 1, keys = 1000, exponent = 1.5)
     assert((1 to 5).forall(_ => run.batch(50000).isLeft))

@@ -39,29 +39,30 @@ final class RepartitionDecider(settings: RepartitionSettings) {
       histogram: HostedHistogram,
       names: Map[Long, KeyName],
       facts: StreamFacts): Either[Reason, Adoption] = {
+    val steps = new TableStep(histogram, facts.lastShares)
     val next = settings.mode match {
-      case "release" => release(current, histogram)
+      case "release" => release(current, steps)
       case "off" => Left(Hold.Off)
-      case _ => balance(current, histogram, facts)
+      case _ => balance(current, histogram, steps, facts)
     }
     next.map { step =>
       val epoch = RoutingEpoch(
         batch,
         operator,
         step.table,
-        heavyKeys(step.table, histogram, names),
+        heavyKeys(step.table, histogram, names, facts.lastShares),
         step.reason,
-        TableStep.share(histogram, current, step.table))
+        steps.share(current, step.table))
       Adoption(epoch, step.isLast)
     }
   }
 
-  private def release(current: RoutingTable, histogram: HostedHistogram): Either[Reason, Next] =
+  private def release(current: RoutingTable, steps: TableStep): Either[Reason, Next] =
     if (current.isPlain) Left(Hold.Released)
     else {
       val plain = RoutingTable.plain(current.targets, current.hostsPerTarget)
-      val step = TableStep(current, plain, histogram, settings.maxMovedShare)
-      val rest = TableStep.share(histogram, step, plain)
+      val step = steps(current, plain, settings.maxMovedShare)
+      val rest = steps.share(step, plain)
       val why =
         if (step.isPlain) "released: back to plain hashing"
         else f"release in steps: $rest%.3f of the state still to move"
@@ -71,6 +72,7 @@ final class RepartitionDecider(settings: RepartitionSettings) {
   private def balance(
       current: RoutingTable,
       histogram: HostedHistogram,
+      steps: TableStep,
       facts: StreamFacts): Either[Reason, Next] = {
     val usable = math.min(facts.usable, current.targets)
     val before = histogram.loads(current)
@@ -89,7 +91,7 @@ final class RepartitionDecider(settings: RepartitionSettings) {
     else {
       val solved = new KipSolver(Slack / usable, HostWeights.Shrunk, usable).solve(keys, current)
       val candidate = keepingHomes(current, solved, usable)
-      judge(current, candidate, histogram, facts, before.max, rescales)
+      judge(current, candidate, histogram, steps, facts, before.max, rescales)
     }
   }
 
@@ -97,11 +99,12 @@ final class RepartitionDecider(settings: RepartitionSettings) {
       current: RoutingTable,
       candidate: RoutingTable,
       histogram: HostedHistogram,
+      steps: TableStep,
       facts: StreamFacts,
       before: Double,
       rescales: Boolean): Either[Reason, Next] = {
     val after = histogram.loads(candidate).max
-    val moved = TableStep.share(histogram, current, candidate)
+    val moved = steps.share(current, candidate)
     val interval = if (facts.unfinished) 0 else settings.minIntervalBatches
     val decision = policy(current, facts, before, interval)
       .decide(current, candidate, before, after, moved, facts.batchesSinceChange)
@@ -113,7 +116,7 @@ final class RepartitionDecider(settings: RepartitionSettings) {
     }
     if (!wanted) Left(Hold.NotWorth(decision))
     else {
-      val step = TableStep(current, candidate, histogram, settings.maxMovedShare)
+      val step = steps(current, candidate, settings.maxMovedShare)
       val text = f"fullest partition $before%.4f -> $after%.4f of the rows"
       val isLast = step == candidate
       Right(Next(step, if (isLast) text else text + ", in steps", isLast))
@@ -181,8 +184,9 @@ final class RepartitionDecider(settings: RepartitionSettings) {
   private def heavyKeys(
       table: RoutingTable,
       histogram: HostedHistogram,
-      names: Map[Long, KeyName]): Seq[HeavyKey] = {
-    val shares = histogram.shares
+      names: Map[Long, KeyName],
+      lastShares: Map[Long, Double]): Seq[HeavyKey] = {
+    val shares = lastShares ++ histogram.shares
     table.heavyKeys.toSeq
       .map { k =>
         val name = names.getOrElse(k, KeyName("", Nil))

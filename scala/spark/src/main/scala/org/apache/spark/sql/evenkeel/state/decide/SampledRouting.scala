@@ -9,7 +9,7 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.evenkeel.config.StreamingConf
 import org.apache.spark.sql.evenkeel.explain.Reason
 import org.apache.spark.sql.evenkeel.hint.KipHint
-import org.apache.spark.sql.evenkeel.state.ledger.{RoutingEpoch, RoutingLedger}
+import org.apache.spark.sql.evenkeel.state.ledger.{HeavyKey, RoutingEpoch, RoutingLedger}
 import org.apache.spark.sql.evenkeel.state.migrate.MigrationMetrics
 import org.apache.spark.sql.evenkeel.state.plan.{DecideRouting, RoutingQuestion}
 import org.apache.spark.sql.evenkeel.state.sample.{
@@ -69,7 +69,7 @@ final class SampledRouting extends DecideRouting {
     val facts = factsOf(question, memory, execution)
     val settings = RepartitionSettings.of(conf)
     val names =
-      if (conf.getConf(StreamingConf.KeyNames)) memory.homeNames ++ memory.sketches.names
+      if (conf.getConf(StreamingConf.KeyNames)) namesOf(memory.homes) ++ memory.sketches.names
       else Map.empty[Long, KeyName]
     val answer =
       if (settings.mode == "hint" && !isHinted(question)) Left(Hold.NotHinted)
@@ -85,7 +85,7 @@ final class SampledRouting extends DecideRouting {
     answer.foreach { adoption =>
       memory.unfinished = !adoption.isLast
       memory.movedShare = adoption.epoch.movedShare
-      memory.homeNames = namesOf(adoption.epoch)
+      memory.homes = adoption.epoch.heavyKeys
     }
     answer.map(_.epoch)
   }
@@ -116,6 +116,7 @@ final class SampledRouting extends DecideRouting {
       parallelTasks = question.session.sparkContext.defaultParallelism,
       batchesSinceChange = question.lastEpoch.fold(Int.MaxValue)(e => (question.batch - e).toInt),
       unfinished = memory.unfinished,
+      lastShares = memory.homes.map(k => k.hash -> k.share).toMap,
       usable = memory.usable)
   }
 
@@ -126,7 +127,7 @@ final class SampledRouting extends DecideRouting {
     val ledger = new RoutingLedger(question.checkpoint, question.operator, conf)
     ledger.inForce(question.batch).foreach { epoch =>
       memory.movedShare = epoch.movedShare
-      memory.homeNames = namesOf(epoch)
+      memory.homes = epoch.heavyKeys
       memory.price = ledger.moved(epoch.batch).map(m => whole(m.taskMs, epoch.movedShare))
     }
   }
@@ -160,8 +161,8 @@ object SampledRouting {
     var price: Option[Double] = None
     var hasLooked = false
     var movedShare = 0.0
-    // Of the keys with homes, those that are quiet now included: their state is found by name when they move.
-    var homeNames: Map[Long, KeyName] = Map.empty
+    // Quiet keys included: their state is found by name when they move, and weighs what it weighed.
+    var homes: Seq[HeavyKey] = Nil
     var forecast: Map[String, Long] = Map.empty
     private var partitionScale: Option[PartitionScale] = None
 
@@ -203,8 +204,8 @@ object SampledRouting {
         inUse = RepartitionDecider.inUse(table).max + 1)
   }
 
-  private def namesOf(epoch: RoutingEpoch): Map[Long, KeyName] =
-    epoch.heavyKeys.collect {
+  private def namesOf(homes: Seq[HeavyKey]): Map[Long, KeyName] =
+    homes.collect {
       case key if key.name.nonEmpty || key.row.nonEmpty => key.hash -> KeyName(key.name, key.row)
     }.toMap
 

@@ -11,6 +11,7 @@ package org.apache.spark.sql.evenkeel.state.decide
  * @param parallelTasks how many tasks run at once
  * @param batchesSinceChange batches since the table in force was adopted; `Int.MaxValue` if none was
  * @param unfinished whether that was a step of a larger change
+ * @param lastShares of the keys with homes, when each was last counted: quiet ones have state, too
  * @param usable how many partitions elasticity leaves in use
  */
 final case class StreamFacts(
@@ -20,4 +21,5 @@ final case class StreamFacts(
     parallelTasks: Int = 1,
     batchesSinceChange: Int = Int.MaxValue,
     unfinished: Boolean = false,
+    lastShares: Map[Long, Double] = Map.empty,
     usable: Int = Int.MaxValue)
