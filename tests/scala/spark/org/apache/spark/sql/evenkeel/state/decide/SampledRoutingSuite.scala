@@ -152,6 +152,14 @@ class SampledRoutingSuite extends SparkSuite with Eventually {
     assert(!ran.epochs.isEmpty)
   }
 
+  test("what a migration cost is written down though its run ends with its batch") {
+    val runs = Seq.tabulate(4)(i => colliding(20 + i, 5000))
+    val epochs = count(runs.map(_ -> Nil)).epochs.collect()
+    assert(epochs.nonEmpty)
+    epochs.foreach(epoch => assert(!epoch.isNullAt(epoch.fieldIndex("moved_rows")), epoch))
+    assert(epochs.exists(_.getAs[Long]("moved_rows") > 0))
+  }
+
   test("a sample that cannot be read is as good as none") {
     val checkpoint = new Path(Files.createTempDirectory("kept").toUri)
     val samples = new KeptSamples(checkpoint, 3, new Configuration())

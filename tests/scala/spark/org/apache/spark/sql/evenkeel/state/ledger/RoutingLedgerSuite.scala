@@ -150,6 +150,18 @@ class RoutingLedgerSuite extends AnyFunSuite {
     }
   }
 
+  test("figures that come late do not bring back an epoch that was removed") {
+    withLedger { (ledger, folder) =>
+      Seq(3L, 8L, 10L).foreach(b => ledger.write(epoch(b)))
+      ledger.purgeBefore(10)
+      ledger.writeMoved(3, MovedState(100, 10, 5))
+      assert(!Files.exists(folder.resolve("3.moved")))
+      ledger.clear()
+      ledger.writeMoved(10, MovedState(100, 10, 5))
+      assert(!Files.exists(folder))
+    }
+  }
+
   test("a table that splits keys is no epoch of a state") {
     val splitting = RoutingTable(Array(0, 1), 2, Seq(1L -> Array(0, 1)))
     assertThrows[IllegalArgumentException](epoch(1).copy(table = splitting))

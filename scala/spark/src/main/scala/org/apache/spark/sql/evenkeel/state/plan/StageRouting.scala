@@ -182,7 +182,7 @@ private[plan] object StageRouting {
     memories.foreach { case (id, memory) =>
       memory.adopted(of(epoch, stage, batch, id), tally, keepFrom)
     }
-    if (planned.isEmpty) tell(stage, batch, epoch, tally)
+    if (planned.isEmpty) tell(stage, batch, memories, epoch, tally)
     val losing = points.fold(Migration.losing(from, to))(_.losing)
     Migration(from, to, stage.windows, losing, points, tally)
   }
@@ -190,6 +190,7 @@ private[plan] object StageRouting {
   private def tell(
       stage: StatefulStage,
       batch: StreamBatch,
+      memories: Map[Long, RunMemory],
       epoch: RoutingEpoch,
       tally: MigrationTally): Unit = {
     val context = batch.session.sparkContext
@@ -206,6 +207,8 @@ private[plan] object StageRouting {
         epoch.movedShare,
         epoch.reason))
     MigrationWatch(context, batch.runId, id) {
+      // Here, too: a run may end with this batch.
+      memories.values.foreach(_.noteMoved(id, tally))
       MigrationFinished(query, run, id, leader, tally.scannedRows, tally.movedRows, tally.taskMs)
     }
   }
