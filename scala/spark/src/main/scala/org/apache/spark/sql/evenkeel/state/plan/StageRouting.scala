@@ -6,6 +6,7 @@ import org.apache.spark.sql.evenkeel.explain.{Outcome, Reason}
 import org.apache.spark.sql.evenkeel.state.StateErrors
 import org.apache.spark.sql.evenkeel.state.ledger.RoutingEpoch
 import org.apache.spark.sql.evenkeel.state.migrate.{
+  KnownKeys,
   Migration,
   MigrationMetrics,
   MigrationTally,
@@ -170,20 +171,16 @@ private[plan] object StageRouting {
     val leader = memories(stage.leader)
     val planned = leader.tallyOf(batch.batch)
     val tally = planned.getOrElse(MigrationTally(batch.session.sparkContext))
-    val known = (leader.inForce(batch.batch) ++ Some(epoch)).flatMap(_.heavyKeys)
-    val points = PointMoves.of(
-      from,
-      to,
-      stage.operators.head.keys.map(_.dataType),
-      stage.windows,
-      stage.operators.flatMap(_.stores),
-      known.collect { case key if key.row.nonEmpty => key.hash -> key.row }.toMap)
+    val heavy = (leader.inForce(batch.batch) ++ Some(epoch)).flatMap(_.heavyKeys)
+    val rows = heavy.collect { case key if key.row.nonEmpty => key.hash -> key.row }.toMap
+    val known = KnownKeys.of(stage.keyTypes, stage.windows, rows)
+    val points = PointMoves.of(from, to, stage.stores, known)
     val keepFrom = batch.batch - batch.session.sessionState.conf.minBatchesToRetain
     memories.foreach { case (id, memory) =>
       memory.adopted(of(epoch, stage, batch, id), tally, keepFrom)
     }
     if (planned.isEmpty) tell(stage, batch, memories, epoch, tally)
-    val losing = points.fold(Migration.losing(from, to))(_.losing)
+    val losing = points.fold(Migration.losing(from, to, known))(_.losing)
     Migration(from, to, stage.windows, losing, points, tally)
   }
 
