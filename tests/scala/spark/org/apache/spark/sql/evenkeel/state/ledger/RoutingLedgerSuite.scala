@@ -162,6 +162,11 @@ class RoutingLedgerSuite extends AnyFunSuite {
     }
   }
 
+  test("of several migrations the last counts most") {
+    val all = Seq(MovedState(800, 80, 8), MovedState(400, 40, 4), MovedState(10, 1, 1))
+    assert(all.reduceLeft((earlier, last) => last.after(earlier)) == MovedState(410, 41, 5))
+  }
+
   test("a table that splits keys is no epoch of a state") {
     val splitting = RoutingTable(Array(0, 1), 2, Seq(1L -> Array(0, 1)))
     assertThrows[IllegalArgumentException](epoch(1).copy(table = splitting))

@@ -10,7 +10,8 @@ import org.apache.spark.sql.evenkeel.state.migrate.{
   Migration,
   MigrationMetrics,
   MigrationTally,
-  PointMoves
+  PointMoves,
+  StateShape
 }
 import org.apache.spark.sql.evenkeel.state.report.{
   MigrationFinished,
@@ -70,6 +71,7 @@ private[plan] object StageRouting {
       stage.operators.map(_.node),
       stage.leader,
       stage.partitions,
+      StateShape.of(stage.keyTypes, stage.windows, stage.stores),
       current,
       leader.inForce(batch.batch).map(_.batch),
       leader.lastMigration)
