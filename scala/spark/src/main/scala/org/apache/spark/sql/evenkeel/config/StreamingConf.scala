@@ -153,7 +153,7 @@ object StreamingConf {
 
   val ElasticityStep: ConfigEntry[Double] = SQLConf
     .buildConf("spark.evenkeel.streaming.elasticity.step")
-    .doc("How far below the threshold a batch is idle.")
+    .doc("How far below the threshold a batch is idle. Must be below the threshold.")
     .version("0.1.0")
     .doubleConf
     .checkValue(_ > 0, "must be above 0")

@@ -223,6 +223,7 @@ object SampledRouting {
 
   private def memoryOf(question: RoutingQuestion): Memory = synchronized {
     val conf = question.session.sessionState.conf
+    PartitionScale.check(conf)
     val hosts = current(question, conf).hosts
     val key = (question.runId, question.operator)
     val before = memories.remove(key)
