@@ -66,8 +66,24 @@ final case class RepartitionPolicy(
       after: Double,
       moved: Double,
       batchesSinceChange: Int): RepartitionDecision = {
-    val gain = horizonBatches * (before - after)
     val cost = migrationCost * stateBatches * moved / current.targets
+    decide(current, candidate, before, after, moved, cost, batchesSinceChange)
+  }
+
+  /**
+   * Judges a candidate whose effects and cost are known.
+   *
+   * @param cost of moving the state, in batches: 1 is the work of all targets in one batch
+   */
+  def decide(
+      current: RoutingTable,
+      candidate: RoutingTable,
+      before: Double,
+      after: Double,
+      moved: Double,
+      cost: Double,
+      batchesSinceChange: Int): RepartitionDecision = {
+    val gain = horizonBatches * (before - after)
     import RepartitionDecision._
     if (current == candidate) SameTable
     else if (batchesSinceChange < minInterval) TooSoon(batchesSinceChange, minInterval)

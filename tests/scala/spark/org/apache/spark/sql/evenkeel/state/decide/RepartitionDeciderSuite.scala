@@ -2,11 +2,12 @@
 package org.apache.spark.sql.evenkeel.state.decide
 
 import org.apache.spark.sql.evenkeel.explain.Reason
-import org.apache.spark.sql.evenkeel.state.ledger.RoutingEpoch
+import org.apache.spark.sql.evenkeel.state.ledger.{MovedState, RoutingEpoch}
+import org.apache.spark.sql.evenkeel.state.migrate.StateShape
 import org.apache.spark.sql.evenkeel.state.sample.KeyName
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.evenkeel.core.kip.{HostedHistogram, HostedMemory, HostedSample}
+import io.evenkeel.core.kip.{HostedHistogram, HostedKey, HostedMemory, HostedSample}
 import io.evenkeel.core.table.RoutingTable
 import io.evenkeel.core.{Hashing, SplitMix64}
 
@@ -82,9 +83,33 @@ class RepartitionDeciderSuite extends AnyFunSuite {
 
   test("a measured price of moving takes the place of the assumed one") {
     val run = new Run(16, RepartitionSettings(), 1, keys = 100000, exponent = 1.0)
-    val dear = facts.copy(wholeMoveMs = Some(1e9))
-    assert((1 to 5).forall(_ => run.batch(100000, dear).isLeft))
-    assert((1 to 5).exists(_ => run.batch(100000, dear.copy(wholeMoveMs = Some(1e3))).isRight))
+    def took(ms: Long) = facts.copy(measured = Some(MovedState(1000000, 100000, ms)))
+    assert((1 to 5).forall(_ => run.batch(100000, took(1000000000L)).isLeft))
+    assert(run.lastHold.code == "STREAM_NOT_WORTH_IT")
+    assert((1 to 5).exists(_ => run.batch(100000, took(1000)).isRight))
+  }
+
+  private val lookedUp = StateShape(Some(1), findsKeys = true, looksUp = true)
+
+  test("keys that are looked up move before anything is measured, however large the state") {
+    def answers(shape: StateShape) = {
+      val run = new Pair(shape)
+      (1 to 3).map(_ => run.decide(facts.copy(batchMs = 500, stateRows = 1000000000L)))
+    }
+    assert(answers(lookedUp).forall(_.isRight))
+    assert(answers(lookedUp.copy(looksUp = false)).forall(_.isLeft), "a partition must be read")
+    assert(answers(StateShape.unknown).forall(_.isLeft))
+  }
+
+  test("a look-up that took no time does not make a large move look free") {
+    val run = new Run(16, RepartitionSettings(), 1, keys = 100000, exponent = 1.0)
+    val cheap = facts.copy(
+      batchMs = 100,
+      stateRows = 1000000000L,
+      shape = lookedUp,
+      measured = Some(MovedState(2, 2, 0)))
+    assert((1 to 5).forall(_ => run.batch(100000, cheap).isLeft))
+    assert(run.lastHold.code == "STREAM_NOT_WORTH_IT")
   }
 
   test("nothing moves before enough rows are counted") {
@@ -147,6 +172,24 @@ class RepartitionDeciderSuite extends AnyFunSuite {
     assert(steps.size == 5)
   }
 
+  test("release without a single row moves the keys with homes in steps, over any restart") {
+    val hosts = Array.tabulate(64)(_ % 4)
+    val homes = RoutingTable(hosts, 4, (1L to 8L).map(k => k -> Array((k % 4).toInt)))
+    val settings = RepartitionSettings(mode = "release", maxMovedShare = 0.35)
+    val decider = new RepartitionDecider(settings)
+    val shares = homes.heavyKeys.map(k => k -> 0.1).toMap
+    // Each step knows of the keys what the epoch before has written down, as a run that begins does.
+    val steps = Iterator.unfold((homes, shares)) { case (table, known) =>
+      decider
+        .decide(9, 0, table, HostedHistogram.empty(64), Map.empty, facts.copy(lastShares = known))
+        .toOption
+        .map { a =>
+          a.epoch -> (a.epoch.table -> a.epoch.heavyKeys.map(k => k.hash -> k.share).toMap)
+        }
+    }
+    assert(steps.map(_.table.heavyKeys.length).toSeq == Seq(5, 2, 0))
+  }
+
   test("off keeps the table that is there") {
     val run = new Run(16, RepartitionSettings(mode = "off"), 1, keys = 1000, exponent = 1.5)
     assert((1 to 5).forall(_ => run.batch(50000).isLeft))
@@ -197,6 +240,21 @@ class RepartitionDeciderSuite extends AnyFunSuite {
     val least = run(start, 300, 60)
     assert(least.usable == 3)
     assert(run(least, 950, 60).usable == 8)
+  }
+
+  /** Two keys with .2 of the rows each at partition 0; with one of them at partition 1 all have a quarter. */
+  private final class Pair(shape: StateShape) {
+    private val plain = RoutingTable.plain(4, 16)
+    private val entries = Array(HostedKey(1L, 0, 20000), HostedKey(2L, 4, 20000))
+    private val totals = Array.tabulate(64)(h => (if (h % 4 < 2) 5000.0 else 25000.0) / 16)
+    entries.foreach(e => totals(e.host) += e.weight)
+    private val histogram = new HostedHistogram(entries, totals, 100000)
+    private val names = Seq(1L, 2L).map(k => k -> KeyName(k.toString, Seq[Byte](1))).toMap
+
+    def decide(known: StreamFacts): Either[Reason, RoutingTable] =
+      new RepartitionDecider(RepartitionSettings(maxMovedShare = 1))
+        .decide(9, 0, plain, histogram, names, known.copy(shape = shape))
+        .map(_.epoch.table)
   }
 
   /** A stream of Zipf keys over `n` partitions; a key's name changes with `drift`. */

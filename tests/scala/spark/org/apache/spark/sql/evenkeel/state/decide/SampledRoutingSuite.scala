@@ -6,14 +6,15 @@ import java.nio.file.{Files, Paths}
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.classic.ClassicConversions.castToImpl
-import org.apache.spark.sql.evenkeel.SparkSuite
+import org.apache.spark.sql.evenkeel.config.StreamingConf
 import org.apache.spark.sql.evenkeel.state.RocksDBMigratingStateStoreProvider
 import org.apache.spark.sql.evenkeel.state.checkpoint.CheckpointProvider
 import org.apache.spark.sql.evenkeel.state.plan.DecideRouting
 import org.apache.spark.sql.evenkeel.state.sample.{KeptSample, KeptSamples, KeyName}
+import org.apache.spark.sql.evenkeel.{EvenkeelStateException, SparkSuite}
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.streaming.{OutputMode, StreamingQuery}
+import org.apache.spark.sql.streaming.{OutputMode, StreamingQuery, StreamingQueryException}
 import org.apache.spark.sql.{DataFrame, Encoder, Encoders}
 import org.scalatest.concurrent.Eventually
 import org.scalatest.time.{Seconds, Span}
@@ -136,8 +137,9 @@ class SampledRoutingSuite extends SparkSuite with Eventually {
 
   test("a stream that reports in between that it waits moves all the same") {
     val rows = colliding(7, 20000)
-    // Its price of moving must be weighed against the last batch, not against the waiting.
+    // Its price of moving must be weighed against the last batch, not against the waiting; scans have one.
     val waits = Seq(
+      "spark.evenkeel.streaming.keyNames.enabled" -> "false",
       "spark.sql.streaming.noDataProgressEventInterval" -> "0",
       "spark.evenkeel.streaming.migrationNsPerRow" -> "200000")
     val ran = count(Seq(rows -> waits), pause = waiting)
@@ -150,6 +152,23 @@ class SampledRoutingSuite extends SparkSuite with Eventually {
     val ran = count(runs.map(_ -> Nil))
     assert(ran.counts == exact(runs.flatten))
     assert(!ran.epochs.isEmpty)
+  }
+
+  test("what a migration cost is written down though its run ends with its batch") {
+    val runs = Seq.tabulate(4)(i => colliding(20 + i, 5000))
+    val epochs = count(runs.map(_ -> Nil)).epochs.collect()
+    assert(epochs.nonEmpty)
+    epochs.foreach(epoch => assert(!epoch.isNullAt(epoch.fieldIndex("moved_rows")), epoch))
+    assert(epochs.exists(_.getAs[Long]("moved_rows") > 0))
+  }
+
+  test("a step that is not below its threshold stops the query in its first batch") {
+    val conf =
+      Seq(StreamingConf.Elasticity.key -> "true", StreamingConf.ElasticityThreshold.key -> "0.4")
+    val failure = intercept[StreamingQueryException](count(Seq(uniform(1, 100) -> conf)))
+    val cause = failure.getCause.asInstanceOf[EvenkeelStateException]
+    assert(cause.getCondition == "EVENKEEL_BAD_ELASTICITY")
+    assert(cause.getMessageParameters.get("step") == "0.4")
   }
 
   test("a sample that cannot be read is as good as none") {

@@ -150,6 +150,23 @@ class RoutingLedgerSuite extends AnyFunSuite {
     }
   }
 
+  test("figures that come late do not bring back an epoch that was removed") {
+    withLedger { (ledger, folder) =>
+      Seq(3L, 8L, 10L).foreach(b => ledger.write(epoch(b)))
+      ledger.purgeBefore(10)
+      ledger.writeMoved(3, MovedState(100, 10, 5))
+      assert(!Files.exists(folder.resolve("3.moved")))
+      ledger.clear()
+      ledger.writeMoved(10, MovedState(100, 10, 5))
+      assert(!Files.exists(folder))
+    }
+  }
+
+  test("of several migrations the last counts most") {
+    val all = Seq(MovedState(800, 80, 8), MovedState(400, 40, 4), MovedState(10, 1, 1))
+    assert(all.reduceLeft((earlier, last) => last.after(earlier)) == MovedState(410, 41, 5))
+  }
+
   test("a table that splits keys is no epoch of a state") {
     val splitting = RoutingTable(Array(0, 1), 2, Seq(1L -> Array(0, 1)))
     assertThrows[IllegalArgumentException](epoch(1).copy(table = splitting))

@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.apache.spark.sql.evenkeel.state.migrate
 
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{
+  BoundReference,
+  CollationAwareMurmur3Hash,
+  CollationAwareXxHash64,
+  UnsafeProjection,
+  UnsafeRow
+}
 import org.apache.spark.sql.evenkeel.state.plan.PlacementTable
+import org.apache.spark.sql.types.{DataType, DoubleType, IntegerType}
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.evenkeel.core.table.RoutingTable
@@ -13,8 +22,30 @@ class MigrationSuite extends AnyFunSuite {
 
   private val plain = Seq(0, 1, 2, 3, 0, 1, 2, 3)
 
-  private def losing(from: PlacementTable, to: PlacementTable): Seq[Int] =
-    Migration.losing(from, to)
+  private def losing(
+      from: PlacementTable,
+      to: PlacementTable,
+      known: KnownKeys = KnownKeys.none): Seq[Int] = Migration.losing(from, to, known)
+
+  private val types = Seq(IntegerType)
+  private val columns = Seq(BoundReference(0, IntegerType, nullable = false))
+  private val project = UnsafeProjection.create(types.toArray[DataType])
+
+  private def row(key: Int): UnsafeRow = project(InternalRow(key)).copy()
+
+  private def hash(key: Int): Long =
+    new CollationAwareXxHash64(columns).eval(row(key)).asInstanceOf[Long]
+
+  private def rows(keys: Int*): Map[Long, Seq[Byte]] =
+    keys.map(k => hash(k) -> row(k).getBytes.toSeq).toMap
+
+  private def knowing(keys: Int*): KnownKeys = KnownKeys.of(types, Set.empty, rows(keys: _*))
+
+  /** The partition of a light key. */
+  private def place(key: Int): Int =
+    Math.floorMod(new CollationAwareMurmur3Hash(columns).eval(row(key)).asInstanceOf[Int], 4)
+
+  private def light(partition: Int): Seq[Int] = (0 to 99).filter(place(_) == partition)
 
   test("the same table takes nothing from anybody") {
     assert(losing(table(plain, 7L -> 1), table(plain, 7L -> 1)).isEmpty)
@@ -32,6 +63,32 @@ class MigrationSuite extends AnyFunSuite {
   test("a key that becomes heavy may come from anywhere but its new home") {
     assert(losing(table(plain), table(plain, 7L -> 1)) == Seq(0, 2, 3))
     assert(losing(table(plain), table(plain, 7L -> 1, 9L -> 2)) == Seq(0, 1, 2, 3))
+  }
+
+  test("a key that becomes heavy takes from where it lies, if its columns are known") {
+    val (a, b) = (light(2).head, light(3).head)
+    val raised = table(plain, hash(a) -> 1, hash(b) -> 0)
+    assert(losing(table(plain), raised, knowing(a, b)) == Seq(2, 3))
+    assert(losing(table(plain), table(plain, hash(a) -> 2), knowing(a)).isEmpty)
+    // Where hosts have moved before, the table in force says where it lies, not the hash.
+    val turned = table(Seq(1, 2, 3, 0, 1, 2, 3, 0))
+    assert(losing(turned, table(Seq(1, 2, 3, 0, 1, 2, 3, 0), hash(a) -> 1), knowing(a)) == Seq(3))
+  }
+
+  test("one key of which only the hash is known may come from anywhere") {
+    val (a, b) = (light(2).head, light(3).head)
+    val raised = table(plain, hash(a) -> 1, hash(b) -> 0)
+    assert(losing(table(plain), raised, knowing(a)) == Seq(1, 2, 3))
+    assert(losing(table(plain), raised) == Seq(0, 1, 2, 3))
+  }
+
+  test("columns that are not the key's own tell nothing, nor do those without a window") {
+    val (a, b) = (light(2).head, light(3).head)
+    val raised = table(plain, hash(a) -> 1)
+    val wrong = Map(hash(a) -> row(b).getBytes.toSeq)
+    assert(losing(table(plain), raised, KnownKeys.of(types, Set.empty, wrong)) == Seq(0, 2, 3))
+    assert(losing(table(plain), raised, KnownKeys.of(types, Set(0), rows(a))) == Seq(0, 2, 3))
+    assert(!KnownKeys.areTold(Seq(IntegerType, DoubleType), Set.empty))
   }
 
   test("tables of different grain are compared host by host") {

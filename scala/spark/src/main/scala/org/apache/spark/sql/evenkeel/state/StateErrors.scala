@@ -5,7 +5,7 @@ import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.evenkeel.explain.Reason
 import org.apache.spark.sql.evenkeel.{EvenkeelErrors, EvenkeelStateException}
 
-/** Why a migrated stream cannot go on. All of them stop it before anything is written. */
+/** Why a stream cannot go on. All of them stop it before anything is written. */
 private[state] object StateErrors {
 
   def notPlannedByUs(checkpoint: Path, operator: Long, epoch: Long): EvenkeelStateException =
@@ -76,6 +76,13 @@ private[state] object StateErrors {
 
   def notTaken(store: String): EvenkeelStateException =
     EvenkeelErrors.state("EVENKEEL_STATE_NOT_TAKEN", None, "store" -> store)
+
+  def badElasticity(threshold: Double, step: Double): EvenkeelStateException =
+    EvenkeelErrors.state(
+      "EVENKEEL_BAD_ELASTICITY",
+      None,
+      "threshold" -> threshold.toString,
+      "step" -> step.toString)
 
   def mixedVersions(driver: String, executor: String): EvenkeelStateException =
     EvenkeelErrors.state(

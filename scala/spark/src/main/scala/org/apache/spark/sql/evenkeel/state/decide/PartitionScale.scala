@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.apache.spark.sql.evenkeel.state.decide
 
+import org.apache.spark.sql.evenkeel.config.StreamingConf
+import org.apache.spark.sql.evenkeel.state.StateErrors
+import org.apache.spark.sql.internal.SQLConf
+
 import io.evenkeel.core.prompt.Elasticity
 
 /**
@@ -26,6 +30,13 @@ final class PartitionScale private (rule: Elasticity, state: Elasticity.State) {
 }
 
 object PartitionScale {
+
+  /** Each of the two may be sound where both are not: a user's mistake, told in the first batch. */
+  def check(conf: SQLConf): Unit = if (conf.getConf(StreamingConf.Elasticity)) {
+    val threshold = conf.getConf(StreamingConf.ElasticityThreshold)
+    val step = conf.getConf(StreamingConf.ElasticityStep)
+    if (step >= threshold) throw StateErrors.badElasticity(threshold, step)
+  }
 
   /** Starts with `inUse` of `partitions`. */
   def apply(

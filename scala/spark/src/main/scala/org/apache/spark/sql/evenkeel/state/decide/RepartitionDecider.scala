@@ -23,8 +23,9 @@ import io.evenkeel.core.table.RoutingTable
  * `maxMovedShare` is taken in steps.
  *
  * {{{
- * 16 partitions, batches of 4 s, 1 M state rows, 20 µs per moved row, 2 tasks at once
- * fullest .133 -> .086, 9 % moves: gain 10 * 4 s * (1 - .086/.133) = 14 s, cost 90,000 * 20 µs / 2 = 0.9 s: adopt
+ * 16 partitions, batches of 4 s, 1 M state rows, 20 µs per moved row and 2 per row read, 2 tasks at once
+ * fullest .133 -> .086, reads all and moves 90,000 rows: gain 10 * 4 s * (1 - .086/.133) = 14 s,
+ *                                           cost (90,000 * 20 µs + 1 M * 2 µs) / 2 = 1.9 s: adopt
  * }}}
  *
  * Papers: 004 §3 and §4 (KIP and when to repartition).
@@ -39,29 +40,30 @@ final class RepartitionDecider(settings: RepartitionSettings) {
       histogram: HostedHistogram,
       names: Map[Long, KeyName],
       facts: StreamFacts): Either[Reason, Adoption] = {
+    val steps = new TableStep(histogram, facts.lastShares)
     val next = settings.mode match {
-      case "release" => release(current, histogram)
+      case "release" => release(current, steps)
       case "off" => Left(Hold.Off)
-      case _ => balance(current, histogram, facts)
+      case _ => balance(current, histogram, names, steps, facts)
     }
     next.map { step =>
       val epoch = RoutingEpoch(
         batch,
         operator,
         step.table,
-        heavyKeys(step.table, histogram, names),
+        heavyKeys(step.table, histogram, names, facts.lastShares),
         step.reason,
-        TableStep.share(histogram, current, step.table))
+        steps.share(current, step.table))
       Adoption(epoch, step.isLast)
     }
   }
 
-  private def release(current: RoutingTable, histogram: HostedHistogram): Either[Reason, Next] =
+  private def release(current: RoutingTable, steps: TableStep): Either[Reason, Next] =
     if (current.isPlain) Left(Hold.Released)
     else {
       val plain = RoutingTable.plain(current.targets, current.hostsPerTarget)
-      val step = TableStep(current, plain, histogram, settings.maxMovedShare)
-      val rest = TableStep.share(histogram, step, plain)
+      val step = steps(current, plain, settings.maxMovedShare)
+      val rest = steps.share(step, plain)
       val why =
         if (step.isPlain) "released: back to plain hashing"
         else f"release in steps: $rest%.3f of the state still to move"
@@ -71,6 +73,8 @@ final class RepartitionDecider(settings: RepartitionSettings) {
   private def balance(
       current: RoutingTable,
       histogram: HostedHistogram,
+      names: Map[Long, KeyName],
+      steps: TableStep,
       facts: StreamFacts): Either[Reason, Next] = {
     val usable = math.min(facts.usable, current.targets)
     val before = histogram.loads(current)
@@ -89,7 +93,9 @@ final class RepartitionDecider(settings: RepartitionSettings) {
     else {
       val solved = new KipSolver(Slack / usable, HostWeights.Shrunk, usable).solve(keys, current)
       val candidate = keepingHomes(current, solved, usable)
-      judge(current, candidate, histogram, facts, before.max, rescales)
+      val rows = new MoveForecast(histogram, steps, facts.stateRows, facts.shape)
+        .apply(current, candidate, names.get(_).exists(_.row.nonEmpty))
+      judge(current, candidate, histogram, steps, rows, facts, rescales)
     }
   }
 
@@ -97,14 +103,22 @@ final class RepartitionDecider(settings: RepartitionSettings) {
       current: RoutingTable,
       candidate: RoutingTable,
       histogram: HostedHistogram,
+      steps: TableStep,
+      rows: StateRows,
       facts: StreamFacts,
-      before: Double,
       rescales: Boolean): Either[Reason, Next] = {
+    val before = histogram.loads(current).max
     val after = histogram.loads(candidate).max
-    val moved = TableStep.share(histogram, current, candidate)
+    val moved = steps.share(current, candidate)
     val interval = if (facts.unfinished) 0 else settings.minIntervalBatches
-    val decision = policy(current, facts, before, interval)
-      .decide(current, candidate, before, after, moved, facts.batchesSinceChange)
+    val decision = policy(interval).decide(
+      current,
+      candidate,
+      before,
+      after,
+      moved,
+      cost(rows, current, facts, before),
+      facts.batchesSinceChange)
     // Another number of partitions is wanted for its own sake: with fewer the fullest one gets fuller.
     val wanted = decision match {
       case _: RepartitionDecision.GainTooSmall | _: RepartitionDecision.CostsMoreThanItGains =>
@@ -113,7 +127,7 @@ final class RepartitionDecider(settings: RepartitionSettings) {
     }
     if (!wanted) Left(Hold.NotWorth(decision))
     else {
-      val step = TableStep(current, candidate, histogram, settings.maxMovedShare)
+      val step = steps(current, candidate, settings.maxMovedShare)
       val text = f"fullest partition $before%.4f -> $after%.4f of the rows"
       val isLast = step == candidate
       Right(Next(step, if (isLast) text else text + ", in steps", isLast))
@@ -126,25 +140,23 @@ final class RepartitionDecider(settings: RepartitionSettings) {
     inUse.exists(_ >= usable) || (0 until usable).exists(!inUse(_))
   }
 
-  /** Costs in the policy's unit, the work of one batch: `batchMs` is the part of it on the fullest partition. */
-  private def policy(
+  /** In the policy's unit, the work of one batch: `batchMs` is the part of it on the fullest partition. */
+  private def cost(
+      rows: StateRows,
       current: RoutingTable,
       facts: StreamFacts,
-      before: Double,
-      interval: Int): RepartitionPolicy = {
+      before: Double): Double = {
     val workMs = math.max(1.0, facts.batchMs.toDouble) / math.max(before, 1e-9)
-    val assumedMs = settings.migrationNsPerRow / 1e6 * facts.stateRows
     val parallel = math.max(1, math.min(facts.parallelTasks, current.targets))
-    val wholeMoveMs = facts.wholeMoveMs.getOrElse(assumedMs) / parallel
-    RepartitionPolicy(
-      horizonBatches = settings.horizonBatches,
-      stateBatches = 1,
-      // The policy divides by the targets, which move side by side; here the tasks do.
-      migrationCost = wholeMoveMs / workMs * current.targets,
-      hysteresis = settings.hysteresis,
-      minInterval = interval,
-      maxMovedShare = 1.0)
+    val price = new MigrationPrice(settings.migrationNsPerRow.toDouble, facts.measured)
+    price.ms(rows) / parallel / workMs
   }
+
+  private def policy(interval: Int): RepartitionPolicy = RepartitionPolicy.default.copy(
+    horizonBatches = settings.horizonBatches,
+    hysteresis = settings.hysteresis,
+    minInterval = interval,
+    maxMovedShare = 1.0)
 
   /**
    * How far above the best the fullest partition may lie before anything moves: the setting, or what the
@@ -181,8 +193,9 @@ final class RepartitionDecider(settings: RepartitionSettings) {
   private def heavyKeys(
       table: RoutingTable,
       histogram: HostedHistogram,
-      names: Map[Long, KeyName]): Seq[HeavyKey] = {
-    val shares = histogram.shares
+      names: Map[Long, KeyName],
+      lastShares: Map[Long, Double]): Seq[HeavyKey] = {
+    val shares = lastShares ++ histogram.shares
     table.heavyKeys.toSeq
       .map { k =>
         val name = names.getOrElse(k, KeyName("", Nil))

@@ -9,8 +9,13 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.evenkeel.config.StreamingConf
 import org.apache.spark.sql.evenkeel.explain.Reason
 import org.apache.spark.sql.evenkeel.hint.KipHint
-import org.apache.spark.sql.evenkeel.state.ledger.{RoutingEpoch, RoutingLedger}
-import org.apache.spark.sql.evenkeel.state.migrate.MigrationMetrics
+import org.apache.spark.sql.evenkeel.state.ledger.{
+  HeavyKey,
+  MovedState,
+  RoutingEpoch,
+  RoutingLedger
+}
+import org.apache.spark.sql.evenkeel.state.migrate.{MigrationMetrics, MigrationTally}
 import org.apache.spark.sql.evenkeel.state.plan.{DecideRouting, RoutingQuestion}
 import org.apache.spark.sql.evenkeel.state.sample.{
   KeptSample,
@@ -69,7 +74,7 @@ final class SampledRouting extends DecideRouting {
     val facts = factsOf(question, memory, execution)
     val settings = RepartitionSettings.of(conf)
     val names =
-      if (conf.getConf(StreamingConf.KeyNames)) memory.homeNames ++ memory.sketches.names
+      if (conf.getConf(StreamingConf.KeyNames)) namesOf(memory.homes) ++ memory.sketches.names
       else Map.empty[Long, KeyName]
     val answer =
       if (settings.mode == "hint" && !isHinted(question)) Left(Hold.NotHinted)
@@ -84,8 +89,7 @@ final class SampledRouting extends DecideRouting {
     }
     answer.foreach { adoption =>
       memory.unfinished = !adoption.isLast
-      memory.movedShare = adoption.epoch.movedShare
-      memory.homeNames = namesOf(adoption.epoch)
+      memory.homes = adoption.epoch.heavyKeys
     }
     answer.map(_.epoch)
   }
@@ -112,10 +116,12 @@ final class SampledRouting extends DecideRouting {
         progress.fold(memory.kept.fold(0L)(_.batchMs))(_.durationMs.get(AddBatch).longValue),
       stateRows =
         progress.fold(memory.kept.fold(0L)(_.stateRows))(_.stateOperators.map(_.numRowsTotal).sum),
-      wholeMoveMs = price(question, memory),
+      shape = question.shape,
+      measured = measured(question, memory),
       parallelTasks = question.session.sparkContext.defaultParallelism,
       batchesSinceChange = question.lastEpoch.fold(Int.MaxValue)(e => (question.batch - e).toInt),
       unfinished = memory.unfinished,
+      lastShares = memory.homes.map(k => k.hash -> k.share).toMap,
       usable = memory.usable)
   }
 
@@ -125,20 +131,19 @@ final class SampledRouting extends DecideRouting {
     val conf = question.session.sessionState.newHadoopConf()
     val ledger = new RoutingLedger(question.checkpoint, question.operator, conf)
     ledger.inForce(question.batch).foreach { epoch =>
-      memory.movedShare = epoch.movedShare
-      memory.homeNames = namesOf(epoch)
-      memory.price = ledger.moved(epoch.batch).map(m => whole(m.taskMs, epoch.movedShare))
+      memory.homes = epoch.heavyKeys
     }
+    ledger.epochs.filter(_ < question.batch).flatMap(ledger.moved).foreach(memory.learn)
   }
 
-  /** What moving everything would cost by the last migration, in this run or, by the log, in an earlier one. */
-  private def price(question: RoutingQuestion, memory: Memory): Option[Double] = {
-    question.lastMigration.foreach(t => memory.price = Some(whole(t.taskMs, memory.movedShare)))
-    memory.price
+  /** What migrations have cost in this run and, by the log, in earlier ones. */
+  private def measured(question: RoutingQuestion, memory: Memory): Option[MovedState] = {
+    question.lastMigration.filterNot(memory.lastMigration.contains).foreach { tally =>
+      memory.lastMigration = Some(tally)
+      memory.learn(tally.movedState)
+    }
+    memory.measured
   }
-
-  // A small move costs its fixed part mostly, which says little about a larger one.
-  private def whole(taskMs: Long, share: Double): Double = taskMs / math.max(share, 0.05)
 }
 
 object SampledRouting {
@@ -157,13 +162,15 @@ object SampledRouting {
     }
     private var watching: Option[AutoCloseable] = None
     var unfinished = false
-    var price: Option[Double] = None
     var hasLooked = false
-    var movedShare = 0.0
-    // Of the keys with homes, those that are quiet now included: their state is found by name when they move.
-    var homeNames: Map[Long, KeyName] = Map.empty
+    var measured: Option[MovedState] = None
+    var lastMigration: Option[MigrationTally] = None
+    // Quiet keys included: their state is found by name when they move, and weighs what it weighed.
+    var homes: Seq[HeavyKey] = Nil
     var forecast: Map[String, Long] = Map.empty
     private var partitionScale: Option[PartitionScale] = None
+
+    def learn(moved: MovedState): Unit = measured = Some(measured.fold(moved)(moved.after))
 
     /** Whoever forgets it must not be told of the end of the run. */
     def forget(): Unit = watching.foreach(_.close())
@@ -203,8 +210,8 @@ object SampledRouting {
         inUse = RepartitionDecider.inUse(table).max + 1)
   }
 
-  private def namesOf(epoch: RoutingEpoch): Map[Long, KeyName] =
-    epoch.heavyKeys.collect {
+  private def namesOf(homes: Seq[HeavyKey]): Map[Long, KeyName] =
+    homes.collect {
       case key if key.name.nonEmpty || key.row.nonEmpty => key.hash -> KeyName(key.name, key.row)
     }.toMap
 
@@ -216,6 +223,7 @@ object SampledRouting {
 
   private def memoryOf(question: RoutingQuestion): Memory = synchronized {
     val conf = question.session.sessionState.conf
+    PartitionScale.check(conf)
     val hosts = current(question, conf).hosts
     val key = (question.runId, question.operator)
     val before = memories.remove(key)

@@ -12,6 +12,13 @@ import io.evenkeel.core.Snapshot
  * @param taskMs time that all tasks together spent on scanning and applying
  */
 final case class MovedState(scannedRows: Long, movedRows: Long, taskMs: Long) {
+
+  /** This one and those before it, which count half: what a row costs changes with the state. */
+  def after(earlier: MovedState): MovedState = MovedState(
+    earlier.scannedRows / 2 + scannedRows,
+    earlier.movedRows / 2 + movedRows,
+    earlier.taskMs / 2 + taskMs)
+
   def toBytes: Array[Byte] = Snapshot.write(MovedState.Kind, 1) { out =>
     Seq(scannedRows, movedRows, taskMs).foreach(out.writeLong)
   }

@@ -11,7 +11,7 @@ import io.evenkeel.core.table.RoutingTable
  * A key with a home of its own, for people: the table holds hashes only.
  *
  * @param name the key as text, empty if no task wrote it down
- * @param share its part of the sampled rows
+ * @param share its part of the sampled rows when it was last among them
  * @param row the bytes of its key columns, by which its state can be looked up; empty if not known
  */
 final case class HeavyKey(hash: Long, name: String, share: Double, row: Seq[Byte] = Nil)
@@ -22,7 +22,7 @@ final case class HeavyKey(hash: Long, name: String, share: Double, row: Seq[Byte
  * Its bytes are an on-disk format: the frame of [[Snapshot]] (magic, kind, version, checksum) around the
  * fields in order. A newer release reads every older version; an older release refuses a newer one.
  *
- * @param heavyKeys the keys that the table gives homes to, heaviest first, as sampled when it was made
+ * @param heavyKeys the keys that the table gives homes to, heaviest first, as last sampled
  * @param reason why it was adopted, one sentence
  * @param movedShare forecast of the share of the state that moves in `batch`
  * @param windows ordinals of the event-time windows among the keys, which heavy keys are matched without; none if

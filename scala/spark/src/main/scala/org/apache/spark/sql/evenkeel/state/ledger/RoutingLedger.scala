@@ -84,9 +84,14 @@ final class RoutingLedger(checkpoint: Path, operator: Long, hadoopConf: Configur
     files.write(latestPath, ByteBuffer.allocate(8).putLong(batch).array, overwrite = true)
   }
 
-  /** Notes what the migration of an epoch did. Failing to do so harms nobody. */
+  /**
+   * Notes what the migration of an epoch did. Failing to do so harms nobody. It may come when the query is over:
+   * a log that was removed meanwhile must not come back by it.
+   */
   def writeMoved(batch: Long, moved: MovedState): Unit =
-    try files.write(movedPath(batch), moved.toBytes, overwrite = true)
+    try
+      if (files.exists(path(batch)))
+        files.write(movedPath(batch), moved.toBytes, overwrite = true)
     catch {
       case NonFatal(e) => logWarning(s"The figures of epoch $batch were not written to $folder", e)
     }

@@ -26,10 +26,14 @@ object Migration {
    * The partitions from which some key goes away.
    *
    * A host that changes its partition takes state from the old one. So does a heavy key that had a home and
-   * goes elsewhere or back to its host. A key that was light before may come from anywhere but its new home:
-   * only its hash is known, which does not tell its host.
+   * goes elsewhere or back to its host. A key that was light before comes from its host's partition, if its
+   * columns are known; otherwise it may come from anywhere but its new home.
+   *
+   * {{{
+   * a becomes heavy at 3, b at 1; a was at 2:   b known, at 0: 0 and 2   b not known: 0, 2 and 3
+   * }}}
    */
-  def losing(from: PlacementTable, to: PlacementTable): Seq[Int] = {
+  def losing(from: PlacementTable, to: PlacementTable, known: KnownKeys): Seq[Int] = {
     val (old, next) = (from.value, to.value)
     val hosts = movedHosts(old, next)
     val heavy = old.heavyKeys.toSeq
@@ -37,12 +41,11 @@ object Migration {
         java.util.Arrays.equals(old.targetsOf(key), next.targetsOf(key))
       }
       .map(old.targetsOf(_).head)
-    val raised = next.heavyKeys.toSeq.filter(old.targetsOf(_).isEmpty).map(next.targetsOf(_).head)
-    val all =
-      if (raised.isEmpty) Nil
-      else if (raised.distinct.size == 1) (0 until old.targets).filter(_ != raised.head)
-      else 0 until old.targets
-    (hosts ++ heavy ++ all).distinct.sorted
+    val raised = next.heavyKeys.toSeq.filter(old.targetsOf(_).isEmpty).flatMap { key =>
+      val home = next.targetsOf(key).head
+      known.place(key, from).fold[Seq[Int]](0 until old.targets)(Seq(_)).filter(_ != home)
+    }
+    (hosts ++ heavy ++ raised).distinct.sorted
   }
 
   // A host of the coarser table is some hosts of the finer one if their numbers divide.

@@ -5,6 +5,7 @@ import java.io.ObjectOutputStream
 import java.util.concurrent.TimeUnit.NANOSECONDS
 
 import org.apache.spark.SparkContext
+import org.apache.spark.sql.evenkeel.state.ledger.MovedState
 import org.apache.spark.util.AccumulatorV2
 
 /**
@@ -44,6 +45,8 @@ final class MigrationTally
   def scanMs: Long = NANOSECONDS.toMillis(sum(_.scanNanos))
 
   def taskMs: Long = NANOSECONDS.toMillis(sum(p => p.scanNanos + p.applyNanos))
+
+  def movedState: MovedState = MovedState(scannedRows, movedRows, taskMs)
 
   private def sum(of: Part => Long): Long = parts.valuesIterator.map(of).sum
 }

@@ -9,7 +9,7 @@ import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.evenkeel.explain.Reason
 import org.apache.spark.sql.evenkeel.state.decide.SampledRouting
 import org.apache.spark.sql.evenkeel.state.ledger.RoutingEpoch
-import org.apache.spark.sql.evenkeel.state.migrate.MigrationTally
+import org.apache.spark.sql.evenkeel.state.migrate.{MigrationTally, StateShape}
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.streaming.operators.stateful.StateStoreWriter
 import org.apache.spark.util.Utils
@@ -20,6 +20,7 @@ import org.apache.spark.util.Utils
  * @param checkpoint the query's checkpoint folder
  * @param operators the stage's stateful operators
  * @param operator the first of them, whose routing log is the one that counts
+ * @param shape how their state is kept
  * @param current the table that this batch finds its state by
  * @param lastEpoch the batch at which it was adopted
  * @param lastMigration what that cost, if it was in this run
@@ -33,6 +34,7 @@ final case class RoutingQuestion(
     operators: Seq[StateStoreWriter],
     operator: Long,
     partitions: Int,
+    shape: StateShape,
     current: PlacementTable,
     lastEpoch: Option[Long],
     lastMigration: Option[MigrationTally])

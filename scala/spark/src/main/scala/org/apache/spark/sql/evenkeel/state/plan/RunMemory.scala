@@ -5,7 +5,7 @@ import java.util.{LinkedHashMap, Map => JavaMap, UUID}
 
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.evenkeel.explain.Reason
-import org.apache.spark.sql.evenkeel.state.ledger.{MovedState, RoutingEpoch, RoutingLedger}
+import org.apache.spark.sql.evenkeel.state.ledger.{RoutingEpoch, RoutingLedger}
 import org.apache.spark.sql.evenkeel.state.migrate.MigrationTally
 
 /**
@@ -79,10 +79,13 @@ private[plan] final class RunMemory(
 
   /** `batch` is planned, so those before it are done: their figures are final. */
   def settleBefore(batch: Long): Unit = open.filter(_._1 < batch).foreach { case (done, cost) =>
-    ledger.writeMoved(done, MovedState(cost.scannedRows, cost.movedRows, cost.taskMs))
+    noteMoved(done, cost)
     last = Some(cost)
     open = None
   }
+
+  /** Writes down what the migration of `batch`, which is done, has cost. Any thread may call it. */
+  def noteMoved(batch: Long, cost: MigrationTally): Unit = ledger.writeMoved(batch, cost.movedState)
 
   /** Whether `text` has not been said last in this run. */
   def isNews(text: String): Boolean = {

@@ -6,10 +6,12 @@ import org.apache.spark.sql.evenkeel.explain.{Outcome, Reason}
 import org.apache.spark.sql.evenkeel.state.StateErrors
 import org.apache.spark.sql.evenkeel.state.ledger.RoutingEpoch
 import org.apache.spark.sql.evenkeel.state.migrate.{
+  KnownKeys,
   Migration,
   MigrationMetrics,
   MigrationTally,
-  PointMoves
+  PointMoves,
+  StateShape
 }
 import org.apache.spark.sql.evenkeel.state.report.{
   MigrationFinished,
@@ -69,6 +71,7 @@ private[plan] object StageRouting {
       stage.operators.map(_.node),
       stage.leader,
       stage.partitions,
+      StateShape.of(stage.keyTypes, stage.windows, stage.stores),
       current,
       leader.inForce(batch.batch).map(_.batch),
       leader.lastMigration)
@@ -170,26 +173,23 @@ private[plan] object StageRouting {
     val leader = memories(stage.leader)
     val planned = leader.tallyOf(batch.batch)
     val tally = planned.getOrElse(MigrationTally(batch.session.sparkContext))
-    val known = (leader.inForce(batch.batch) ++ Some(epoch)).flatMap(_.heavyKeys)
-    val points = PointMoves.of(
-      from,
-      to,
-      stage.operators.head.keys.map(_.dataType),
-      stage.windows,
-      stage.operators.flatMap(_.stores),
-      known.collect { case key if key.row.nonEmpty => key.hash -> key.row }.toMap)
+    val heavy = (leader.inForce(batch.batch) ++ Some(epoch)).flatMap(_.heavyKeys)
+    val rows = heavy.collect { case key if key.row.nonEmpty => key.hash -> key.row }.toMap
+    val known = KnownKeys.of(stage.keyTypes, stage.windows, rows)
+    val points = PointMoves.of(from, to, stage.stores, known)
     val keepFrom = batch.batch - batch.session.sessionState.conf.minBatchesToRetain
     memories.foreach { case (id, memory) =>
       memory.adopted(of(epoch, stage, batch, id), tally, keepFrom)
     }
-    if (planned.isEmpty) tell(stage, batch, epoch, tally)
-    val losing = points.fold(Migration.losing(from, to))(_.losing)
+    if (planned.isEmpty) tell(stage, batch, memories, epoch, tally)
+    val losing = points.fold(Migration.losing(from, to, known))(_.losing)
     Migration(from, to, stage.windows, losing, points, tally)
   }
 
   private def tell(
       stage: StatefulStage,
       batch: StreamBatch,
+      memories: Map[Long, RunMemory],
       epoch: RoutingEpoch,
       tally: MigrationTally): Unit = {
     val context = batch.session.sparkContext
@@ -206,6 +206,8 @@ private[plan] object StageRouting {
         epoch.movedShare,
         epoch.reason))
     MigrationWatch(context, batch.runId, id) {
+      // Here, too: a run may end with this batch.
+      memories.values.foreach(_.noteMoved(id, tally))
       MigrationFinished(query, run, id, leader, tally.scannedRows, tally.movedRows, tally.taskMs)
     }
   }

@@ -19,6 +19,7 @@ import org.apache.spark.sql.execution.streaming.operators.stateful.StateStoreWri
 import org.apache.spark.sql.execution.streaming.operators.stateful.flatmapgroupswithstate.FlatMapGroupsWithStateExec
 import org.apache.spark.sql.execution.streaming.operators.stateful.transformwithstate.TransformWithStateExecBase
 import org.apache.spark.sql.execution.{SparkPlan, UnionExec}
+import org.apache.spark.sql.types.DataType
 
 /**
  * The stateful operators of a plan that share their partitions, and the exchanges that make these.
@@ -42,6 +43,11 @@ final case class StatefulStage(
 
   /** The operator whose routing log is written first and whose epoch counts. */
   def leader: Long = operators.map(_.id).min
+
+  /** Types of the keys by which all its state is spread. */
+  def keyTypes: Seq[DataType] = operators.head.keys.map(_.dataType)
+
+  def stores: Seq[StoreSpec] = operators.flatMap(_.stores)
 
   /** Stores by the exchange below which they are sure not to be open yet. */
   def storesAt(exchange: ShuffleExchangeExec): Seq[StoreSpec] =

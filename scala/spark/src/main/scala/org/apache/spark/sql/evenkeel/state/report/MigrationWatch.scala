@@ -11,8 +11,8 @@ import org.apache.spark.sql.streaming.StreamingQueryListener.{
 }
 
 /**
- * Waits for the end of a batch that moves state and posts what `finished` gives then: before, the figures are
- * not final. It listens as long as that batch runs and no longer.
+ * Waits for the end of a batch that moves state, calls `finished` then and posts what it gives: before, the
+ * figures are not final. It listens as long as that batch runs and no longer.
  */
 private[state] final class MigrationWatch private (
     context: SparkContext,
