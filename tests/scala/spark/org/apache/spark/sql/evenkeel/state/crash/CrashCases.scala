@@ -2,7 +2,7 @@
 package org.apache.spark.sql.evenkeel.state.crash
 
 import org.apache.spark.sql.evenkeel.state.migrate.TypedOperatorSuite._
-import org.apache.spark.sql.evenkeel.state.migrate.{Backend, StreamCase}
+import org.apache.spark.sql.evenkeel.state.migrate.{Backend, OperatorState, StreamCase}
 import org.apache.spark.sql.functions.{col, expr, session_window}
 import org.apache.spark.sql.streaming.GroupStateTimeout
 import org.apache.spark.sql.streaming.OutputMode.{Append, Update}
@@ -26,8 +26,7 @@ object CrashCases {
     StreamCase(
       "aggregate",
       Update(),
-      (events, _) => events.groupBy("k").agg(expr("sum(v) AS s"), expr("count(*) AS n")),
-      backends = Backend.all))
+      (events, _) => events.groupBy("k").agg(expr("sum(v) AS s"), expr("count(*) AS n"))))
 
   val join: CrashCase = CrashCase(
     StreamCase(
@@ -37,8 +36,7 @@ object CrashCases {
         left.join(
           right.toDF("k2", "v2", "ts2"),
           expr("k = k2 AND ts2 BETWEEN ts AND ts + INTERVAL 30 seconds")),
-      joinSides = Seq("left", "right"),
-      backends = Backend.all))
+      state = Seq(OperatorState.join())))
 
   val groups: CrashCase = CrashCase(
     StreamCase(
@@ -49,8 +47,7 @@ object CrashCases {
           .as[Visit]
           .groupByKey(_.k)
           .mapGroupsWithState(GroupStateTimeout.NoTimeout)(total _)
-          .toDF(),
-      backends = Backend.all))
+          .toDF()))
 
   val timeouts: CrashCase = CrashCase(
     StreamCase(
@@ -61,8 +58,7 @@ object CrashCases {
           .as[Visit]
           .groupByKey(_.k)
           .flatMapGroupsWithState(Append(), GroupStateTimeout.EventTimeTimeout)(summed _)
-          .toDF(),
-      backends = Backend.all),
+          .toDF()),
     hasTotals = false)
 
   /** Two operators that share a table, of which each has a file of its own. */
@@ -71,18 +67,16 @@ object CrashCases {
       "two",
       Update(),
       (events, _) => events.dropDuplicates("k").groupBy("k").agg(expr("count(*) AS n")),
-      operators = Seq(0L, 1L),
-      backends = Backend.all))
+      state = Seq(OperatorState(), OperatorState(operator = 1))))
 
-  /** A join whose state is in column families, of which the `statestore` source reads nothing. */
+  /** A join whose state is in column families. */
   val families: CrashCase = CrashCase(
     join.query.copy(
       name = "families",
       settings = Map(
         "spark.sql.streaming.join.stateFormatVersion" -> "4",
         "spark.sql.streaming.join.stateFormatV4.enabled" -> "true"),
-      joinSides = Nil,
-      operators = Nil,
+      state = Seq(OperatorState.join(format = 4)),
       backends = Backend.rocksDBs))
 
   val sessions: CrashCase = CrashCase(
@@ -90,8 +84,7 @@ object CrashCases {
       "sessions",
       Append(),
       (events, _) =>
-        events.groupBy(session_window(col("ts"), "3 seconds"), col("k")).agg(expr("sum(v) AS s")),
-      backends = Backend.all),
+        events.groupBy(session_window(col("ts"), "3 seconds"), col("k")).agg(expr("sum(v) AS s"))),
     hasTotals = false)
 
   val all: Seq[CrashCase] = Seq(aggregate, join, groups, timeouts, two, families, sessions)

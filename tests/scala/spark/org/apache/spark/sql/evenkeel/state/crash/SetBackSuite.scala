@@ -110,12 +110,17 @@ class SetBackSuite extends StreamSuite {
     epochs(next)
   }
 
-  /** The same stream in another place, as another process finds it. */
-  private def moved(stream: FileStream, edit: String => String): FileStream = {
+  private val now = System.currentTimeMillis()
+
+  /** The same stream in another place, where this process has never been; its last batch began at `timeMs`. */
+  private def elsewhere(stream: FileStream, timeMs: Long): FileStream = {
     val life = Files.createTempDirectory("begun-elsewhere")
     FileUtils.copyDirectory(stream.checkpoint.getParent.toFile, life.toFile)
     val entry = life.resolve("checkpoint/offsets/4")
-    Files.writeString(entry, edit(Files.readString(entry)))
+    val begun = Files.readString(entry)
+    Files.writeString(
+      entry,
+      begun.replaceFirst("\"batchTimestampMs\":\\d+", s"\"batchTimestampMs\":$timeMs"))
     Files.deleteIfExists(entry.resolveSibling(".4.crc"))
     new FileStream(spark, stream.input, life, crashed.query)
   }
@@ -124,12 +129,12 @@ class SetBackSuite extends StreamSuite {
     assert(begun(identity) == Seq(1, 5))
   }
 
-  test("a batch that an earlier process has begun adopts no table either") {
-    val old =
-      (entry: String) => entry.replaceFirst("\"batchTimestampMs\":\\d+", "\"batchTimestampMs\":1")
-    assert(begun(moved(_, old)) == Seq(1, 5))
-    assert(begun(moved(_, identity)) == Seq(1, 4, 5), "one that this process has begun")
-  }
+  private val times = Seq("just now" -> now, "long ago" -> 1L, "ahead of our clock" -> 2 * now)
+
+  for ((when, timeMs) <- if (isAll) times else times.take(1))
+    test(s"a batch that another driver has begun, $when, adopts no table either") {
+      assert(begun(elsewhere(_, timeMs)) == Seq(1, 5))
+    }
 
   for (backend <- Backend.two) {
     test(s"a query that is set back adopts its tables again, ${backend.name}") {

@@ -12,7 +12,7 @@ import org.apache.spark.sql.evenkeel.state.checkpoint.CheckpointProvider
 import org.apache.spark.sql.evenkeel.state.plan.DecideRouting
 import org.apache.spark.sql.evenkeel.state.sample.{KeptSample, KeptSamples, KeyName}
 import org.apache.spark.sql.evenkeel.{EvenkeelStateException, SparkSuite}
-import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
+import org.apache.spark.sql.execution.streaming.runtime.{MemoryStream, StreamingQueryWrapper}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streaming.{OutputMode, StreamingQuery, StreamingQueryException}
 import org.apache.spark.sql.{DataFrame, Encoder, Encoders}
@@ -171,12 +171,41 @@ class SampledRoutingSuite extends SparkSuite with Eventually {
     assert(cause.getMessageParameters.get("step") == "0.4")
   }
 
+  private val histogram =
+    new HostedHistogram(Array(HostedKey(7L, 1, 6)), Array(1, 10), squares = 13)
+  private val sample =
+    KeptSample(histogram, Map(7L -> KeyName("seven", Seq[Byte](1, 2))), 9, 40, 50)
+
+  private def keep(checkpoint: Path): Boolean = {
+    new KeptSamples(checkpoint, 3, new Configuration()).write(sample)
+    Files.exists(Paths.get(KeptSamples.folder(checkpoint).toUri))
+  }
+
+  test("a checkpoint that is gone does not come back for a sample") {
+    val checkpoint = Files.createTempDirectory("kept")
+    Files.delete(checkpoint)
+    assert(!keep(new Path(checkpoint.toUri)))
+    assert(!Files.exists(checkpoint))
+  }
+
+  test("the checkpoint that Spark makes for a query without one, and removes, keeps no sample") {
+    implicit val encoder: Encoder[Long] = Encoders.scalaLong
+    val input = MemoryStream[Long](encoder, castToImpl(spark))
+    val query = input.toDF().writeStream.format("memory").queryName("temporary").start()
+    try {
+      input.addData(1L)
+      query.processAllAvailable()
+      val execution = query.asInstanceOf[StreamingQueryWrapper].streamingQuery
+      assert(!keep(new Path(execution.resolvedCheckpointRoot)))
+    } finally query.stop()
+  }
+
   test("a sample that cannot be read is as good as none") {
     val checkpoint = new Path(Files.createTempDirectory("kept").toUri)
+    Files.createDirectory(Paths.get(checkpoint.toUri).resolve("offsets"))
     val samples = new KeptSamples(checkpoint, 3, new Configuration())
     assert(samples.read(hosts = 2, batch = 0).isEmpty)
-    val histogram = new HostedHistogram(Array(HostedKey(7L, 1, 6)), Array(1, 10), squares = 13)
-    samples.write(KeptSample(histogram, Map(7L -> KeyName("seven", Seq[Byte](1, 2))), 9, 40, 50))
+    samples.write(sample)
     val read = samples.read(hosts = 2, batch = 9).get
     assert(read.histogram.entries.toSeq == histogram.entries.toSeq)
     assert(read.histogram.hostTotals.toSeq == Seq(1.0, 10.0) && read.histogram.squares == 13)

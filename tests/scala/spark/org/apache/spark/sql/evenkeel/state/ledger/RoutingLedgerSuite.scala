@@ -5,8 +5,10 @@ import java.nio.file.{Files, Path => LocalPath}
 import java.util.Comparator
 
 import org.apache.hadoop.conf.Configuration
-import org.apache.hadoop.fs.Path
+import org.apache.hadoop.fs.{FSDataInputStream, FileStatus, Path, PathFilter}
 import org.apache.spark.sql.evenkeel.EvenkeelStateException
+import org.apache.spark.sql.execution.streaming.checkpointing.FileContextBasedCheckpointFileManager
+import org.apache.spark.sql.internal.SQLConf
 import org.scalatest.Assertion
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -127,6 +129,29 @@ class RoutingLedgerSuite extends AnyFunSuite {
     }
   }
 
+  test("whoever looks on while a query adopts table after table finds a whole log") {
+    withLedger { (ledger, folder) =>
+      ledger.write(epoch(3))
+      val conf = new Configuration()
+      conf.set(
+        SQLConf.STREAMING_CHECKPOINT_FILE_MANAGER_CLASS.parent.key,
+        classOf[BusyFiles].getName)
+      val onlooker = new RoutingLedger(root(folder), 1, conf)
+      for (moment <- Seq[BusyFiles.Moment](BusyFiles.Listed, BusyFiles.Read)) {
+        // Two at once, so that those before are purged as well.
+        BusyFiles.at(moment) {
+          val last = ledger.epochs.last
+          Seq(last + 2, last + 4).foreach(b => ledger.write(epoch(b)))
+          ledger.purgeBefore(last + 4)
+        }
+        assert(onlooker.present.nonEmpty, moment)
+        assert(BusyFiles.isIdle, moment)
+      }
+      Files.delete(folder.resolve(ledger.epochs.last.toString))
+      fails("EVENKEEL_ROUTING_LOG_INCOMPLETE")(onlooker.present)
+    }
+  }
+
   test("an epoch of the release before is read: it does not tell its windows") {
     withLedger { (ledger, folder) =>
       val old = epoch(3).copy(windows = None)
@@ -204,4 +229,39 @@ class RoutingLedgerSuite extends AnyFunSuite {
 
   private def fails(condition: String)(body: => Any): Assertion =
     assert(intercept[EvenkeelStateException](body).getCondition == condition)
+}
+
+/** Files of a checkpoint to which something happens once, right after they were listed or one was opened. */
+final class BusyFiles(root: Path, hadoopConf: Configuration)
+    extends FileContextBasedCheckpointFileManager(root, hadoopConf) {
+
+  override def list(path: Path, filter: PathFilter): Array[FileStatus] = {
+    val found = super.list(path, filter)
+    BusyFiles.reached(BusyFiles.Listed)
+    found
+  }
+
+  override def open(path: Path): FSDataInputStream = {
+    val opened = super.open(path)
+    BusyFiles.reached(BusyFiles.Read)
+    opened
+  }
+}
+
+object BusyFiles {
+  sealed trait Moment
+  case object Listed extends Moment
+  case object Read extends Moment
+
+  private var event: Option[(Moment, () => Unit)] = None
+
+  def at(moment: Moment)(body: => Unit): Unit = event = Some(moment -> (() => body))
+
+  def isIdle: Boolean = event.isEmpty
+
+  private def reached(moment: Moment): Unit =
+    event.filter(_._1 == moment).foreach { case (_, run) =>
+      event = None
+      run()
+    }
 }

@@ -20,5 +20,5 @@ trait FailureCases {
         right.toDF("k2", "v2", "ts2"),
         expr("k = k2 AND ts2 BETWEEN ts AND ts + INTERVAL 5 seconds"),
         "left_outer"),
-    joinSides = Seq("left", "right"))
+    state = Seq(OperatorState.join()))
 }

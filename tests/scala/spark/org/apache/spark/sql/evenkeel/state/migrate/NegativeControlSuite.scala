@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan}
 import org.apache.spark.sql.functions.expr
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.streaming.OutputMode.Update
+import org.apache.spark.sql.streaming.OutputMode.{Append, Update}
 import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvider}
 import org.scalatest.exceptions.TestFailedException
 
@@ -20,6 +20,26 @@ class NegativeControlSuite extends StreamSuite {
 
   private val aggregate =
     StreamCase("aggregate", Update(), (events, _) => events.groupBy("k").agg(expr("sum(v) AS s")))
+
+  /** Its state is in column families and stays. */
+  private val join = StreamCase(
+    "join",
+    Append(),
+    (left, right) => left.join(right.toDF("k2", "v2", "ts2"), expr("k = k2")),
+    Map(
+      "spark.sql.streaming.join.stateFormatVersion" -> "4",
+      "spark.sql.streaming.join.stateFormatV4.enabled" -> "true"),
+    Seq(OperatorState.join(format = 4)),
+    Backend.rocksDBs)
+
+  for (part <- join.state.head.parts)
+    test(s"without migration some key of a join lies in the wrong partition, ${part.values.head}") {
+      val one = join.copy(state = join.state.map(_.copy(parts = Seq(part))))
+      val failure = intercept[TestFailedException](assertPlaced(one, unmoved))
+      assert(failure.getMessage.contains(part.values.head))
+    }
+
+  private lazy val unmoved = run(join, moving(Backend.rocksDB, Seq(3)))
 
   for (backend <- Seq(Backend.hdfs, Backend.rocksDB)) {
     test(s"without migration the rows of some batch differ, ${backend.name}") {

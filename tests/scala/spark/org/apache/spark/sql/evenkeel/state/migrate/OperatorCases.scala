@@ -13,12 +13,13 @@ object OperatorCases {
       .groupBy(window(col("ts"), "20 seconds"), col("k"))
       .agg(expr("sum(v) AS s"), expr("count(*) AS n"))
 
+  private val windowedState = OperatorState(keyColumns = 2, windows = Set(0))
+
   private val aggregates = Seq(
     StreamCase(
       "aggregate, update",
       Update(),
       (events, _) => events.groupBy("k").agg(expr("sum(v) AS s"), expr("max(v) AS m")),
-      backends = Backend.all,
       totals = Totals.LastOfKey(1)),
     StreamCase(
       "aggregate, complete",
@@ -34,20 +35,18 @@ object OperatorCases {
       "windowed aggregate, append",
       Append(),
       (events, _) => windowed(events),
-      keyColumns = 2,
-      windows = Set(0)),
+      state = Seq(windowedState)),
     StreamCase(
       "windowed aggregate, update",
       Update(),
       (events, _) => windowed(events),
-      keyColumns = 2,
-      windows = Set(0),
+      state = Seq(windowedState),
       totals = Totals.LastOfKey(2)),
     StreamCase(
       "windows alone, complete",
       Complete(),
       (events, _) => events.groupBy(window(col("ts"), "20 seconds")).agg(expr("sum(v) AS s")),
-      windows = Set(0),
+      state = Seq(OperatorState(windows = Set(0))),
       totals = Totals.Last),
     StreamCase(
       "session windows, append",
@@ -71,7 +70,7 @@ object OperatorCases {
       "dropDuplicates with event time",
       Append(),
       (events, _) => events.dropDuplicates("k", "ts").select("k", "ts"),
-      keyColumns = 2,
+      state = Seq(OperatorState(keyColumns = 2)),
       totals = Totals.All),
     StreamCase(
       "dropDuplicatesWithinWatermark",
@@ -88,25 +87,24 @@ object OperatorCases {
       kind)
   }
 
-  private def join(kind: String, format: Int, backends: Seq[Backend]): StreamCase = StreamCase(
+  private def join(kind: String, format: Int): StreamCase = StreamCase(
     s"$kind join, state format $format",
     Append(),
     joined(kind),
     Map(
       formatKey -> format.toString,
       "spark.sql.streaming.join.stateFormatV4.enabled" -> (format == 4).toString),
-    joinSides = if (format == 4) Nil else Seq("left", "right"),
-    operators = if (format == 4) Nil else Seq(0L),
-    backends = backends,
+    state = Seq(OperatorState.join(format = format)),
+    // Column families are RocksDB's alone.
+    backends = if (format == 2) Backend.all else Backend.rocksDBs,
     // Outer rows of the last seconds are still to come when the input ends.
     totals = if (kind == "inner" || kind == "left_semi") Totals.All else Totals.Unknown)
 
   private val joins =
-    Seq(join("left_outer", 2, Backend.all)) ++
-      Seq("inner", "right_outer", "full_outer", "left_semi").map(join(_, 2, Backend.two)) ++
-      Seq(join("left_outer", 3, Backend.rocksDBs), join("left_outer", 4, Backend.rocksDBs)) ++
-      (for (format <- Seq(3, 4); kind <- Seq("inner", "right_outer", "full_outer", "left_semi"))
-        yield join(kind, format, Backend.two.tail))
+    for {
+      format <- Seq(2, 3, 4)
+      kind <- Seq("left_outer", "inner", "right_outer", "full_outer", "left_semi")
+    } yield join(kind, format)
 
   private val several = Seq(
     StreamCase(
@@ -116,33 +114,30 @@ object OperatorCases {
         windowed(events)
           .groupBy(window(col("window"), "40 seconds"))
           .agg(expr("sum(s) AS s"), expr("count(*) AS keys")),
-      operators = Nil),
+      state = Seq(OperatorState(windows = Set(0)), windowedState.copy(operator = 1))),
     StreamCase(
       "dropDuplicates below an aggregate on the same key",
       Update(),
       (events, _) => events.dropDuplicates("k").groupBy("k").agg(expr("count(*) AS n")),
-      operators = Seq(0L, 1L),
+      state = Seq(OperatorState(), OperatorState(operator = 1)),
       totals = Totals.LastOfKey(1)),
     StreamCase(
       "dropDuplicates below an aggregate on another key",
       Update(),
       (events, _) => events.dropDuplicates("k", "v").groupBy("k").agg(expr("count(*) AS n")),
-      operators = Nil,
+      state = Seq(OperatorState(), OperatorState(operator = 1, keyColumns = 2)),
       totals = Totals.LastOfKey(1)),
     StreamCase(
       "a join below dropDuplicates on the same key",
       Append(),
       (left, right) => joined("inner")(left, right).dropDuplicates("k").select("k"),
-      // Spark numbers operators from the top.
-      operators = Seq(0L),
+      state = Seq(OperatorState(), OperatorState.join(operator = 1)),
       totals = Totals.All),
     StreamCase(
       "a union of aggregated streams",
       Append(),
       (left, right) => windowed(left).union(windowed(right)),
-      keyColumns = 2,
-      windows = Set(0),
-      operators = Seq(0L, 1L)))
+      state = Seq(windowedState, windowedState.copy(operator = 1))))
 
   private def static(spark: SparkSession): DataFrame =
     spark.range(30).selectExpr("CAST(id AS INT) AS k", "CONCAT('g', id % 5) AS g")
@@ -164,6 +159,14 @@ object OperatorCases {
       Update(),
       (events, _) => events.groupBy("k").agg(expr("sum(v) AS s")).join(static(spark()), "k"),
       totals = Totals.LastOfKey(1)))
+
+  /** The aggregates as queries that began with Spark before 2.4 keep their state. */
+  val formerAggregates: Seq[StreamCase] = aggregates.collect {
+    case query if !query.name.startsWith("session") =>
+      query.copy(
+        name = s"${query.name}, state format 1",
+        settings = Map("spark.sql.streaming.aggregation.stateFormatVersion" -> "1"))
+  }
 
   val all: Seq[StreamCase] = aggregates ++ deduplications ++ joins ++ several
 }

@@ -10,19 +10,42 @@ final case class Event(side: Int, k: Int, v: Int, micros: Long)
 /**
  * A streaming query over one or two inputs.
  *
- * @param keys of each operator's state: the partition columns are the first so many
+ * @param state of all of its operators
+ * @param backends all on which it can run
  */
 final case class StreamCase(
     name: String,
     mode: OutputMode,
     build: (DataFrame, DataFrame) => DataFrame,
     settings: Map[String, String] = Map.empty,
+    state: Seq[OperatorState] = Seq(OperatorState()),
+    backends: Seq[Backend] = Backend.all,
+    totals: Totals = Totals.Unknown)
+
+/**
+ * How the state of an operator is read and placed. Spark numbers operators from the top.
+ *
+ * @param keyColumns the partition columns are the first so many of its keys
+ * @param windows which of them are event-time windows
+ * @param parts of it that the `statestore` source reads one by one, by its options
+ */
+final case class OperatorState(
+    operator: Long = 0,
     keyColumns: Int = 1,
     windows: Set[Int] = Set.empty,
-    operators: Seq[Long] = Seq(0L),
-    joinSides: Seq[String] = Nil,
-    backends: Seq[Backend] = Backend.few,
-    totals: Totals = Totals.Unknown)
+    parts: Seq[Map[String, String]] = Seq(Map.empty))
+
+object OperatorState {
+
+  /** Both sides of a join; in state format 4 the source knows them only by their column families. */
+  def join(operator: Long = 0, format: Int = 2): OperatorState = OperatorState(
+    operator,
+    parts =
+      if (format < 4) Seq("left", "right").map(side => Map("joinSide" -> side))
+      else
+        for (side <- Seq("left", "right"); family <- Seq("keyWithTsToValues", "tsWithKey"))
+          yield Map("stateVarName" -> s"$side-$family"))
+}
 
 /** How the outputs of all batches add up to what a batch query over all of the input gives. */
 sealed trait Totals {
@@ -106,9 +129,6 @@ object Backend {
     rocks("RocksDB with changelog, checkpoint format 2", changelog -> "true", format -> "2"))
 
   val all: Seq[Backend] = hdfs +: rocksDBs
-
-  /** Both backends, with and without all that is special of RocksDB. */
-  val few: Seq[Backend] = Seq(hdfs, rocksDB, rocksDBs.last)
 
   /** One of each. */
   val two: Seq[Backend] = Seq(hdfs, rocksDBs.last)

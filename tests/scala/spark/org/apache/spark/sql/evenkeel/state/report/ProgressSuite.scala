@@ -7,6 +7,7 @@ import org.apache.spark.sql.Row
 import org.apache.spark.sql.evenkeel.state.migrate.{
   Backend,
   MigrationMetrics,
+  OperatorState,
   Ran,
   RandomRouting,
   StreamCase,
@@ -25,7 +26,7 @@ class ProgressSuite extends StreamSuite {
     "join",
     Append(),
     (left, right) => left.join(right.toDF("k2", "v2", "ts2"), expr("k = k2 AND ts = ts2")),
-    joinSides = Seq("left", "right"))
+    state = Seq(OperatorState.join()))
 
   /** Without the progress of triggers that had nothing to do. */
   private def worked(query: StreamCase, settings: Map[String, String]): Ran = {
@@ -38,10 +39,8 @@ class ProgressSuite extends StreamSuite {
 
   /** (max - avg) / avg of the state rows of all partitions, permille, by reading them. */
   private def imbalance(query: StreamCase, ran: Ran): Long = {
-    val sides = if (query.joinSides.isEmpty) Seq(None) else query.joinSides.map(Some(_))
-    val rows = sides.flatMap { side =>
-      val reader = spark.read.format("statestore").option("operatorId", 0L)
-      val state = side.fold(reader)(reader.option("joinSide", _)).load(ran.checkpoint)
+    val rows = query.state.head.parts.flatMap { part =>
+      val state = spark.read.format("statestore").options(part).load(ran.checkpoint)
       state.select("partition_id").collect().map(_.getInt(0))
     }
     val fullest = rows.groupBy(identity).values.map(_.size).max

@@ -117,6 +117,20 @@ class SampleKeysSuite extends SparkSuite {
     assert(into.names.values.map(_.text).toSeq.contains("0"))
   }
 
+  test("all inputs of a union that is part of the generated code are counted") {
+    withConf("spark.sql.codegen.wholeStage.union.enabled" -> "true") {
+      val into = sketch()
+      val inputs = Seq(1000L, 2000L, 3000L).map { rows =>
+        spark.range(0, rows, 1, 2).selectExpr(s"id % 3 + $rows AS k")
+      }
+      val plan = CollapseCodegenStages()(sampled(inputs.reduce(_ union _), into, "k"))
+      assert(plan.isInstanceOf[WholeStageCodegenExec])
+      assert(plan.execute().count() == 6000)
+      assert(into.histograms.map(_.total).sum == 6000)
+      assert(into.histograms.flatMap(_.entries).map(_.key).distinct.size == 9)
+    }
+  }
+
   test("a partition that runs twice counts once") {
     val into = sketch()
     val plan = sampled(spark.range(0, 3000, 1, 3).selectExpr("id % 5 AS k"), into, "k")

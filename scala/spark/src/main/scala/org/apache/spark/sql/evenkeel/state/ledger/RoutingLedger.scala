@@ -4,6 +4,7 @@ package org.apache.spark.sql.evenkeel.state.ledger
 import java.io.FileNotFoundException
 import java.nio.ByteBuffer
 
+import scala.annotation.tailrec
 import scala.util.control.NonFatal
 
 import org.apache.hadoop.conf.Configuration
@@ -36,12 +37,15 @@ final class RoutingLedger(checkpoint: Path, operator: Long, hadoopConf: Configur
   private lazy val files = new CheckpointFiles(folder, hadoopConf)
 
   /** The batches at which a table was adopted, ascending. */
-  def epochs: Seq[Long] = {
-    val found = files.numbers(folder)
+  @tailrec def epochs: Seq[Long] = {
+    // The mark first: a query that runs may adopt a table meanwhile, which then is in the list and not missed.
     val latest = readLatest()
-    if (latest.exists(l => !found.contains(l)))
-      throw LedgerErrors.incomplete(folder, latest.get)
-    found
+    val found = files.numbers(folder)
+    val missed = latest.filterNot(found.contains(_))
+    if (missed.isEmpty) found
+    // It may also have purged what was the newest; but then the mark has moved on.
+    else if (readLatest() != latest) epochs
+    else throw LedgerErrors.incomplete(folder, missed.get)
   }
 
   /** The table that `batch` finds its state in; none means plain hashing. */
@@ -55,9 +59,10 @@ final class RoutingLedger(checkpoint: Path, operator: Long, hadoopConf: Configur
   def all: Seq[RoutingEpoch] = epochs.map(read)
 
   /** As `all`, for onlookers: a query that runs may remove old epochs meanwhile, but never the newest. */
-  def present: Seq[RoutingEpoch] = {
+  @tailrec def present: Seq[RoutingEpoch] = {
     val found = epochs
-    found.dropRight(1).flatMap(find) ++ found.lastOption.map(read)
+    val kept = found.flatMap(find)
+    if (kept.lastOption.map(_.batch) == found.lastOption) kept else present
   }
 
   /** Makes an epoch durable. Another epoch of the same batch is an error: two queries share a checkpoint. */

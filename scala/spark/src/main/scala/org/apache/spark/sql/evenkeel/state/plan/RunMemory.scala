@@ -110,7 +110,8 @@ private[plan] object RunMemory {
 
   private val memories = new Latest[(UUID, Long), Later]
 
-  // By checkpoint and operator: the last batch that was planned in this process and adopted nothing.
+  // By checkpoint and operator: the last batch that was planned in this process and adopted nothing. People may
+  // have taken it out of the offset log since.
   private val held = new Latest[(Path, Long), Long]
 
   def of(batch: StreamBatch, operator: Long): RunMemory = {
@@ -128,7 +129,7 @@ private[plan] object RunMemory {
       new RoutingLedger(batch.checkpoint, operator, conf),
       new StateVersions(batch.checkpoint, operator, conf),
       batch.batch,
-      mayHaveRun = isHeld || batch.isOlderThanProcess,
+      mayHaveRun = isHeld || !batch.isBegunHere,
       noteHeld = number => held.synchronized { held.put(key, number); () })
   }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.apache.spark.sql.evenkeel.state.plan
 
-import java.lang.management.ManagementFactory
 import java.util.UUID
 
 import org.apache.hadoop.fs.Path
@@ -46,20 +45,29 @@ private[plan] final case class StreamBatch(
       .flatMap(_.conf.get(SQLConf.STATE_STORE_PROVIDER_CLASS.key))
       .exists(StreamBatch.ourProviders)
 
-  /** Whether the offset log had this batch before this process began: another one may have run it. */
-  def isOlderThanProcess: Boolean = entry.exists(_.batchTimestampMs < StreamBatch.processStartMs)
+  /**
+   * Whether this run wrote the batch to the offset log. If not, it was there when the run began, and whoever wrote
+   * it may have run it, or still be at it.
+   */
+  def isBegunHere: Boolean =
+    // Drivers' clocks may differ, so not by the entry's time: Spark takes this one where it adds the entry.
+    query.exists(_.getLatestExecutionContext().getDuration(StreamBatch.OffsetWrite).isDefined)
 
-  private lazy val entry: Option[OffsetSeqMetadataBase] = {
+  private def entry: Option[OffsetSeqMetadataBase] = {
     val offsets =
       new Path(checkpoint, StreamingCheckpointConstants.DIR_NAME_OFFSETS).toString
     new OffsetSeqLog(session, offsets, readOnly = true).get(batch).flatMap(_.metadataOpt)
   }
 
+  private def query: Option[StreamExecution] =
+    Option(session.sharedState.activeStreamingQueries.get(UUID.fromString(queryId)))
+      .filter(_.runId == runId)
+
   /** What an operator reported last, if that was in this run. */
   def figureBefore(operator: StateStoreWriter, name: String): Option[Long] =
     for {
-      query <- Option(session.sharedState.activeStreamingQueries.get(UUID.fromString(queryId)))
-      last <- Option(query.lastProgress)
+      running <- query
+      last <- Option(running.lastProgress)
       // Operators have no number there; they come in the order of the plan.
       if last.runId == runId && last.stateOperators.length == writers.size
       reported <- last.stateOperators.lift(writers.indexWhere(_ eq operator))
@@ -68,7 +76,7 @@ private[plan] final case class StreamBatch(
 }
 
 private[plan] object StreamBatch {
-  private val processStartMs = ManagementFactory.getRuntimeMXBean.getStartTime
+  private val OffsetWrite = "walCommit"
 
   private val ourProviders = Set(
     classOf[RocksDBMigratingStateStoreProvider].getName,

@@ -10,6 +10,7 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.evenkeel.state.CheckpointFiles
+import org.apache.spark.sql.execution.streaming.runtime.StreamingCheckpointConstants.DIR_NAME_OFFSETS
 
 import io.evenkeel.core.Snapshot
 import io.evenkeel.core.kip.{HostedHistogram, HostedKey}
@@ -85,6 +86,11 @@ final class KeptSamples(checkpoint: Path, operator: Long, hadoopConf: Configurat
   private val path = new Path(KeptSamples.folder(checkpoint), operator.toString)
   private lazy val files = new CheckpointFiles(path.getParent, hadoopConf)
 
+  /** Whether Spark made the folder itself, since the query has none; it removes it when the query ends. */
+  private def isTemporary: Boolean = KeptSamples.Temporary.matches(checkpoint.getName)
+
+  private def isPresent: Boolean = files.exists(new Path(checkpoint, DIR_NAME_OFFSETS))
+
   /**
    * The sample of the run before, if it is over as many hosts. A run that crashed leaves none, and then an older one
    * may be there, whose keys are those of another time.
@@ -102,16 +108,26 @@ final class KeptSamples(checkpoint: Path, operator: Long, hadoopConf: Configurat
         None
     }
 
+  /**
+   * Unless the checkpoint is gone or about to go: a run that ends hands its sample over on another thread, while
+   * Spark or its user may remove the checkpoint.
+   */
   def write(sample: KeptSample): Unit =
-    try {
-      files.makeFolder(path.getParent)
-      files.write(path, sample.toBytes, overwrite = true)
-    } catch {
+    try
+      if (!isTemporary && isPresent) {
+        files.makeFolder(path.getParent)
+        files.write(path, sample.toBytes, overwrite = true)
+        // Removed in between, and files make their folders anew.
+        if (!isPresent) files.delete(path.getParent)
+      }
+    catch {
       case NonFatal(e) => logWarning(s"The key sample $path was not written", e)
     }
 }
 
 object KeptSamples {
+  // See Spark's `ResolveWriteToStream`.
+  private val Temporary = "temporary-[0-9a-f-]{36}".r
 
   /** The folder of all samples of a checkpoint. */
   def folder(checkpoint: Path): Path = new Path(checkpoint, "evenkeel/sample")

@@ -94,16 +94,20 @@ final case class SampleKeysExec(
 
   override def inputRDDs(): Seq[RDD[InternalRow]] = child.asInstanceOf[CodegenSupport].inputRDDs()
 
-  override protected def doProduce(ctx: CodegenContext): String =
-    child.asInstanceOf[CodegenSupport].produce(ctx, this)
+  // Here and not where rows are consumed, which a union does once for each of its inputs: a task has one tally.
+  private var tally: String = _
 
-  override def doConsume(ctx: CodegenContext, input: Seq[ExprCode], row: ExprCode): String = {
+  override protected def doProduce(ctx: CodegenContext): String = {
     val counted = ctx.addReferenceObj("sketch", sketch)
-    val tally = ctx.addMutableState(
+    tally = ctx.addMutableState(
       classOf[KeyTally].getName,
       "tally",
       v => s"$v = $counted.begin(partitionIndex);",
       forceInline = true)
+    child.asInstanceOf[CodegenSupport].produce(ctx, this)
+  }
+
+  override def doConsume(ctx: CodegenContext, input: Seq[ExprCode], row: ExprCode): String = {
     // Outside the branch: the operators above take these columns as evaluated.
     val columns =
       evaluateRequiredVariables(child.output, input, AttributeSet(routingKeys ++ keys))
@@ -112,7 +116,7 @@ final case class SampleKeysExec(
     val bound = bindReferences(hashes, child.output).map(_.genCode(ctx))
     val (key, host) = (bound.head, bound(1))
     val count = s"$tally.count(${key.value}, ${host.value})"
-    val told = if (named) nameCode(ctx, tally, count) else s"$count;"
+    val told = if (named) nameCode(ctx, count) else s"$count;"
     s"""
        |$columns
        |if ($tally.due()) {
@@ -124,7 +128,7 @@ final case class SampleKeysExec(
      """.stripMargin
   }
 
-  private def nameCode(ctx: CodegenContext, tally: String, count: String): String = {
+  private def nameCode(ctx: CodegenContext, count: String): String = {
     val name = bindReferences(Seq(text), child.output).head.genCode(ctx)
     val keyRow =
       GenerateUnsafeProjection.createCode(ctx, bindReferences(routingKeys, child.output))
