@@ -48,16 +48,16 @@ final class UnorderedInputSuite extends FailureSuite {
     (hint, shape) <- Seq("PKG" -> "merge", "KEEL" -> "merge", "KEEL" -> "raw")
     aqe <- Seq(true, false)
   } test(s"$hint, $shape, float sums of a spilling aggregate below, AQE $aqe: right") {
-      withSettings(
-        "spark.sql.adaptive.enabled" -> aqe.toString,
-        "spark.sql.TungstenAggregate.testFallbackStartsAt" -> "1000,1500") {
-        rows.createOrReplaceTempView("scanned")
-        def outer(hint: String): DataFrame = cluster.session.sql(s"""SELECT $hint
+    withSettings(
+      "spark.sql.adaptive.enabled" -> aqe.toString,
+      "spark.sql.TungstenAggregate.testFallbackStartsAt" -> "1000,1500") {
+      rows.createOrReplaceTempView("scanned")
+      def outer(hint: String): DataFrame = cluster.session.sql(s"""SELECT $hint
           k, count(*) AS n, gated_sum(v) AS s, min(x) >= 0 AS x
           FROM (SELECT k, v % 1000 AS v, avg(v * 0.1D) AS x FROM scanned GROUP BY k, v % 1000)
           GROUP BY k""")
-        val routed = outer(s"/*+ $hint(16, k, 'shape=$shape') */")
-        assert(loseSome(routed, shape, outer("").collect().toSeq) == Ending.Right)
-      }
+      val routed = outer(s"/*+ $hint(16, k, 'shape=$shape') */")
+      assert(loseSome(routed, shape, outer("").collect().toSeq) == Ending.Right)
     }
+  }
 }

@@ -146,7 +146,8 @@ class HintPlacementSuite extends SparkSuite {
   }
 
   test("a SQL hint reaches its aggregate through window functions, explode and Spark's own hints") {
-    routes("SELECT /*+ DALTON(k) */ k, sum(v) s, rank() OVER (ORDER BY sum(v), k) r FROM t GROUP BY k")
+    routes(
+      "SELECT /*+ DALTON(k) */ k, sum(v) s, rank() OVER (ORDER BY sum(v), k) r FROM t GROUP BY k")
     routes(
       "SELECT g, count(*) FROM (SELECT /*+ DALTON(k) */ k, g, " +
         "rank() OVER (PARTITION BY g ORDER BY sum(v), k) r FROM t GROUP BY k, g) GROUP BY g")
@@ -199,7 +200,12 @@ class HintPlacementSuite extends SparkSuite {
     import session.implicits._
     val pairs = spark.table("t").selectExpr("k", "v").as[(Long, Long)]
     def counted(from: Dataset[(Long, Long)]): DataFrame =
-      from.groupByKey(_._1).mapGroups((k, rows) => (k, rows.size)).toDF("k", "n").groupBy("n").count()
+      from
+        .groupByKey(_._1)
+        .mapGroups((k, rows) => (k, rows.size))
+        .toDF("k", "n")
+        .groupBy("n")
+        .count()
     Seq(pairs.hint("pkg", "k"), pairs.hint("pkg")).foreach { hinted =>
       val df = counted(hinted.as[(Long, Long)])
       assert(rows(df) == rows(counted(pairs)))
