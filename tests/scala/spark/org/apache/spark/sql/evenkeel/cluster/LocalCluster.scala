@@ -43,6 +43,8 @@ private[evenkeel] final class LocalCluster(hosts: Boolean, settings: (String, St
         .builder()
         .master(twoHosts.fold("local-cluster[2,1,1024]")(_.url))
         .config("spark.executorEnv.SPARK_SCALA_VERSION", "2.13")
+        // Short-lived: the second compiler would never pay.
+        .config("spark.executor.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
         .config("spark.local.dir", scratch.toString)
         .config("spark.ui.enabled", "false")
         .config("spark.sql.warehouse.dir", home.resolve("warehouse").toString)
