@@ -7,8 +7,8 @@
 Data are named by their shape and number of keys. In `hot` one more key has half of all rows.
 Every measurement is a process of its own with fresh Python workers, so that a peak of memory
 belongs to one arm; the arms take turns within a round, so that a busy machine slows all alike.
-Runs are added to out/aggregator.json as they end, and the page is made from all runs in it:
-`--rounds 0` only writes the page, deleting the file starts anew.
+Runs are added to out/aggregator.json as they end, and arms that are in it get new rows on the page:
+`--rounds 0` only writes the page, deleting the file starts anew. Other rows stay as they were.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import sections
 
 TASKS = 16
 CORES = 2
@@ -318,38 +320,50 @@ def _longest_task(log: Path) -> float:
     return longest
 
 
-def page(results: Results, rows: int, note: str = "") -> str:
-    """The whole page as Markdown."""
-    many = any(Data.named(name).has_many_keys for name in results)
-    unsalted = " Many keys are not salted: 16 groups for each take too long." if many else ""
-    lines = [
+def write(page: Path, results: Results, rows: int, note: str = "") -> None:
+    """Puts what was measured into the page."""
+    old = sections.read(page)
+    found = {
+        title(data): section(data, arms, rows, old.get(title(data), ""))
+        for data, arms in ((Data.named(name), arms) for name, arms in results.items())
+        if "frames" in arms
+    }
+    order = [t for shape in SHAPES.values() for t in sorted(old | found) if t.startswith(shape)]
+    sections.write(page, head(rows, note), found, order)
+
+
+def title(data: Data) -> str:
+    """The heading over some data."""
+    return f"{SHAPES[data.shape]}, {data.keys:,} keys"
+
+
+def section(data: Data, arms: dict[str, list[dict[str, float]]], rows: int, old: str) -> list[str]:
+    """The table of some data, with the rows of arms that were not measured this time."""
+    table = sections.with_old_rows(old, _table(arms, GOALS if data.is_hot else {}))
+    return [*([_least(data, rows), ""] if data.is_hot else []), *table]
+
+
+def head(rows: int, note: str) -> str:
+    """What stands above all tables."""
+    goals = ", ".join(f"{m} {g:g}" for m, g in GOALS.items())
+    paragraphs = [
         "# What the mergeable aggregate costs",
-        "",
         "Written by `make bench-aggregator`; do not edit.",
-        "",
         f"{rows:,} rows of a key, a number, an id and a short text, a costly step "
         f"per row in numpy ({PASSES} times sine, cosine and root), {TASKS} tasks in every "
         f"arm, local[{CORES}], medians of the runs, arms in turn and every run in a process of "
         "its own, after the same query on a tenth of the rows. In brackets: the share of "
-        "`applyInPandas` with frames. A goal that is missed "
-        f"is **bold**.{unsalted} `columns` names what `partial` reads, so that nothing else is "
-        "shipped; what that is worth to `applyInPandas` is the arm with `select`.",
-        "",
+        "`applyInPandas` with frames. Many keys are not salted: 16 groups for each take too long. "
+        "`columns` names what `partial` reads, so that nothing else is shipped; what that is "
+        "worth to `applyInPandas` is the arm with `select`.",
         "CPU is that of the JVM and the Python workers together. Peak is the resident memory of "
         "the fullest worker, an idle one with pandas loaded included; *above idle* is what the "
         "query itself added.",
-        *(["", note] if note else []),
+        f"Goals for `evenkeel.aggregate` with the hot key, as shares: {goals}. One that is missed "
+        "is **bold**.",
+        *([note] if note else []),
     ]
-    for data, arms in ((Data.named(name), arms) for name, arms in results.items()):
-        if "frames" not in arms:
-            continue
-        lines += ["", f"## {SHAPES[data.shape]}, {data.keys:,} keys", ""]
-        if data.is_hot:
-            lines += [_least(data, rows), ""]
-        lines += _table(arms, GOALS if data.is_hot else {})
-    goals_told = ", ".join(f"{m} {g:g}" for m, g in GOALS.items())
-    lines += ["", f"Goals for `evenkeel.aggregate` with the hot key, as shares: {goals_told}."]
-    return "\n".join(lines) + "\n"
+    return "\n\n".join(paragraphs)
 
 
 def _least(data: Data, rows: int) -> str:
@@ -426,8 +440,7 @@ def main() -> None:
         sums = [run["sum"] for runs in arms.values() for run in runs]
         if sums and max(sums) - min(sums) > 1e-6 * abs(max(sums)):
             sys.exit(f"The arms disagree: {sums}")
-    options.page.parent.mkdir(parents=True, exist_ok=True)
-    options.page.write_text(page(results, options.rows, options.note))
+    write(options.page, results, options.rows, options.note)
     print(f"Wrote {options.page}")
 
 
