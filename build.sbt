@@ -93,9 +93,6 @@ lazy val spark = (project in file("scala/spark"))
       ("org.apache.spark" %% "spark-sql" % sparkVersion % Test).classifier("tests").intransitive(),
       // A sink that tells whether a batch came once: crashed streams write into it.
       "io.delta" %% s"delta-spark_$sparkMinor" % "4.4.0" % Test),
-    // Most of what a test runs is compiled anew for its query and run a few times: the second compiler takes
-    // more of two cores than it gives back.
-    Test / javaOptions ++= Seq("-XX:TieredStopAtLevel=1", "-XX:+UseParallelGC"),
     // Streams wait more than they compute: they and the rest are tested side by side, a process each.
     Test / testGrouping := {
       val fork = Tests.SubProcess((Test / forkOptions).value)
