@@ -43,14 +43,17 @@ final case class RepartitionPolicy(
       current: RoutingTable,
       candidate: RoutingTable,
       histogram: KeyHistogram,
-      batchesSinceChange: Int): RepartitionDecision =
+      batchesSinceChange: Int): RepartitionDecision = {
+    val moved = TableForecast.movedShare(current, candidate, histogram)
     decide(
       current,
       candidate,
       before = TableForecast.loads(current, histogram).max,
       after = TableForecast.loads(candidate, histogram).max,
-      moved = TableForecast.movedShare(current, candidate, histogram),
+      moved,
+      cost = migrationCost * stateBatches * moved / current.targets,
       batchesSinceChange)
+  }
 
   /**
    * Judges a candidate whose effects are known.
@@ -58,22 +61,7 @@ final case class RepartitionPolicy(
    * @param before share of the fullest target under `current`
    * @param after the same under `candidate`
    * @param moved share of the state that moves
-   */
-  def decide(
-      current: RoutingTable,
-      candidate: RoutingTable,
-      before: Double,
-      after: Double,
-      moved: Double,
-      batchesSinceChange: Int): RepartitionDecision = {
-    val cost = migrationCost * stateBatches * moved / current.targets
-    decide(current, candidate, before, after, moved, cost, batchesSinceChange)
-  }
-
-  /**
-   * Judges a candidate whose effects and cost are known.
-   *
-   * @param cost of moving the state, in batches: 1 is the work of all targets in one batch
+   * @param cost of moving it, in batches: 1 is the work of all targets in one batch
    */
   def decide(
       current: RoutingTable,

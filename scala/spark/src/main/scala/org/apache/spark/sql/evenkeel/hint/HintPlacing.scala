@@ -77,8 +77,7 @@ private[hint] final class HintPlacing(strict: Boolean, tells: Boolean) {
   private def unmet(hint: RouteHint, child: LogicalPlan): LogicalPlan =
     // A clone: the plan below may be part of queries without the hint.
     hint.request.fold(child) { r =>
-      val own = child.clone()
-      unused(own, r, whyUnmet(hint, child, r), Footnotes.addToOwn)
+      unused(child.clone(), r, whyUnmet(hint, child, r), Footnotes.addToOwn)
     }
 
   /** @param plan a clone of what the hint stands on */
@@ -109,21 +108,9 @@ private[hint] final class HintPlacing(strict: Boolean, tells: Boolean) {
   }
 
   private def passes(from: LogicalPlan, operator: LogicalPlan, request: RouteRequest): Boolean =
-    isForOneAbove(from, operator, request) ||
-      !strict && !HintedOperator.hasKeys(operator, request)
+    !HintedOperator.hasKeys(operator, request) && (!strict || hasAll(from.output, request))
 
-  /** Whether a hint names columns that are no keys of the operator, but are there for the next one. */
-  private def isForOneAbove(
-      from: LogicalPlan,
-      operator: LogicalPlan,
-      request: RouteRequest): Boolean =
-    !HintedOperator.hasKeys(operator, request) && hasAll(from.output, request)
-
-  private def isForOneAbove(
-      from: LogicalPlan,
-      keys: Seq[Attribute],
-      request: RouteRequest): Boolean = !hasAll(keys, request) && hasAll(from.output, request)
-
+  /** Whether all columns that a hint names are among these: of an operator's output, for the next one. */
   private def hasAll(columns: Seq[Attribute], request: RouteRequest): Boolean =
     request.columns.forall(name => columns.exists(a => SQLConf.get.resolver(a.name, name)))
 
@@ -160,7 +147,8 @@ private[hint] final class HintPlacing(strict: Boolean, tells: Boolean) {
           case HintedOperator(_) if !strict && hint.request.exists(passes(bare, bare, _)) =>
             hint.copy(child = bare)
           case HintedOperator(_) => mark(bare, hint.request); bare
-          case WholeGroups(keys) if !hint.request.exists(isForOneAbove(bare, keys, _)) =>
+          case WholeGroups(keys)
+              if !hint.request.exists(r => !hasAll(keys, r) && hasAll(bare.output, r)) =>
             hint.request.fold(bare)(unused(bare, _, Reason.KeysStayWhole))
           case _ => hint.copy(child = bare)
         }
