@@ -29,9 +29,13 @@ for batch in range(6):
 STREAM = """
 import json, sys, evenkeel
 import pandas as pd
+from pathlib import Path
 from pyspark.sql.streaming.state import GroupStateTimeout
 
 operator, streaming, provider = sys.argv[1], sys.argv[2] == "ours", sys.argv[3]
+halt = int(sys.argv[4])
+results = Path(f"out-{sys.argv[2]}")
+results.mkdir(exist_ok=True)
 state = "org.apache.spark.sql.execution.streaming.state"
 spark = evenkeel.session(
     app="stream", master="local[2]", streaming=streaming,
@@ -92,11 +96,13 @@ else:
     out = events.groupBy("k").transformWithStateInPandas(Summing(), OUTPUT, "update", "None")
     mode = "update"
 
-batches = {}
-
 
 def keep(frame, batch):
-    batches[batch] = sorted([*row] for row in frame.collect())
+    rows = sorted([*row] for row in frame.collect())
+    (results / f"{batch}.json").write_text(json.dumps(rows))
+    if batch == halt:
+        # State is committed and the rows are out, but the batch is not in the commit log.
+        spark._jvm.java.lang.Runtime.getRuntime().halt(1)
 
 
 query = (
@@ -110,15 +116,26 @@ moved = [
     .get("evenkeelStateRowsMoved", 0)
     for p in query.recentProgress
 ]
-print(json.dumps({"batches": batches, "moved": moved}))
+print(json.dumps(moved))
 """
+NEVER = -1
 
 
-def run(folder: Path, *arguments: str) -> dict[str, object]:
-    done = run_python(f"import sys; sys.argv = {['x', *arguments]!r}\n{STREAM}", folder)
+def start(folder: Path, operator: str, arm: str, provider: str, halt: int = NEVER) -> list[int]:
+    """Runs the stream to its end; the state rows that moved in each batch."""
+    script = f"import sys; sys.argv = {['x', operator, arm, provider, str(halt)]!r}\n{STREAM}"
+    done = run_python(script, folder)
+    if halt != NEVER:
+        assert done.returncode != 0, "it was not halted"
+        return []
     assert done.returncode == 0, done.stderr
-    told: dict[str, object] = json.loads(done.stdout.splitlines()[-1])
-    return told
+    moved: list[int] = json.loads(done.stdout.splitlines()[-1])
+    return moved
+
+
+def batches(folder: Path, arm: str) -> dict[str, list[list[object]]]:
+    """The rows of every batch, as the last attempt at it gave them."""
+    return {file.stem: json.loads(file.read_text()) for file in (folder / f"out-{arm}").iterdir()}
 
 
 @pytest.mark.parametrize("provider", ["RocksDB", "HDFSBacked"])
@@ -126,17 +143,29 @@ def test_apply_in_pandas_with_state_moves_and_no_batch_differs(
     tmp_path: Path, provider: str
 ) -> None:
     assert run_python(INPUT, tmp_path).returncode == 0
-    plain = run(tmp_path, "applyInPandasWithState", "plain", provider)
-    ours = run(tmp_path, "applyInPandasWithState", "ours", provider)
-    assert ours["batches"] == plain["batches"]
-    assert any(row[3] for rows in plain["batches"].values() for row in rows)  # type: ignore[attr-defined]
-    moved = ours["moved"]
-    assert isinstance(moved, list)
+    start(tmp_path, "applyInPandasWithState", "plain", provider)
+    moved = start(tmp_path, "applyInPandasWithState", "ours", provider)
+    plain = batches(tmp_path, "plain")
+    assert batches(tmp_path, "ours") == plain
+    assert any(row[3] for rows in plain.values() for row in rows)
     assert sum(1 for rows in moved if rows > 0) >= 3
+
+
+def test_apply_in_pandas_with_state_goes_on_after_its_jvm_was_halted(tmp_path: Path) -> None:
+    assert run_python(INPUT, tmp_path).returncode == 0
+    start(tmp_path, "applyInPandasWithState", "plain", "RocksDB")
+    plain = batches(tmp_path, "plain")
+    start(tmp_path, "applyInPandasWithState", "ours", "RocksDB", halt=3)
+    halted = batches(tmp_path, "ours")
+    assert sorted(halted) == ["0", "1", "2", "3"]
+    assert halted == {batch: plain[batch] for batch in halted}
+    moved = start(tmp_path, "applyInPandasWithState", "ours", "RocksDB")
+    assert batches(tmp_path, "ours") == plain
+    assert any(rows > 0 for rows in moved)
 
 
 def test_transform_with_state_in_pandas_runs_on_our_provider(tmp_path: Path) -> None:
     assert run_python(INPUT, tmp_path).returncode == 0
-    plain = run(tmp_path, "transformWithStateInPandas", "plain", "RocksDB")
-    ours = run(tmp_path, "transformWithStateInPandas", "ours", "RocksDB")
-    assert ours["batches"] == plain["batches"]
+    start(tmp_path, "transformWithStateInPandas", "plain", "RocksDB")
+    start(tmp_path, "transformWithStateInPandas", "ours", "RocksDB")
+    assert batches(tmp_path, "ours") == batches(tmp_path, "plain")
