@@ -32,13 +32,16 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _exit_code(child: subprocess.Popen[bytes]) -> int:
+    interrupted = False
     while True:
         try:
             code = child.wait()
-            return code if code >= 0 else 128 - code
         except KeyboardInterrupt:
-            # The terminal sent it to Java, too, which ends by itself.
-            continue
+            # The terminal sent it to Java, too, but one that has hardly begun may have missed it.
+            interrupted = True
+            child.terminate()
+        else:
+            return INTERRUPTED if interrupted else code if code >= 0 else 128 - code
 
 
 def results(arguments: Sequence[str]) -> list[dict[str, Any]]:
