@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.apache.spark.sql.evenkeel.plan.panes
 
+import org.apache.spark.ShuffleDependency
+import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.evenkeel.exchange.RoutedExchangeExec
 import org.apache.spark.sql.evenkeel.explain.{Outcome, Reason}
@@ -46,6 +48,22 @@ class PreAggregatePanesSuite extends PaneSuite {
         assert(panes.schema == plain.schema)
       }
     }
+
+  test("rows that a limit has shuffled are shuffled once") {
+    withPanes {
+      withConf("spark.sql.adaptive.enabled" -> "false") {
+        val df = spark.sql(
+          s"SELECT sum(v) FROM (SELECT * FROM events ORDER BY ts LIMIT 100) GROUP BY $sliding, k")
+        assert(panesIn(df).size == 1)
+        def shuffles(rdd: RDD[_]): Set[Int] = rdd.dependencies.flatMap {
+          case d: ShuffleDependency[_, _, _] => shuffles(d.rdd) + d.shuffleId
+          case d => shuffles(d.rdd)
+        }.toSet
+        // The limit's, and that of the aggregate.
+        assert(shuffles(executed(df).execute()).size == 2)
+      }
+    }
+  }
 
   test("the node tells window, slide, pane and windows per row") {
     withPanes {

@@ -40,7 +40,10 @@ private[evenkeel] final case class PaneAggregateExec(
   override def outputPartitioning: Partitioning =
     UnknownPartitioning(child.outputPartitioning.numPartitions)
 
-  @transient private lazy val slot = new PaneSlot(() => child.execute())
+  /** Once for all three uses below: a limit, for one, shuffles its rows anew whenever it is asked. */
+  @transient private lazy val input: RDD[InternalRow] = child.execute()
+
+  @transient private lazy val slot = new PaneSlot(() => input)
 
   /** The plans as they run. Their nodes own the metrics, so they are made once. */
   @transient private lazy val compiled: PanePlans = {
@@ -57,7 +60,7 @@ private[evenkeel] final case class PaneAggregateExec(
 
   override protected def doExecute(): RDD[InternalRow] =
     new PaneRDD(
-      child.execute(),
+      input,
       compiled.panes.execute(),
       compiled.plain.execute(),
       slot,
