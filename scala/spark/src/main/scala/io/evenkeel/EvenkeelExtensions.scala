@@ -7,12 +7,14 @@ import org.apache.spark.sql.evenkeel.explain.{OfferExplain, ReportFunction}
 import org.apache.spark.sql.evenkeel.hint.{
   CheckRouteHints,
   KipHint,
+  LiftHints,
   PlaceRouteHints,
   PlaceWaitingHints,
   PreferCachedData,
   ResolveRouteHints,
   ResolveRoutedRepartition,
-  SettleHints
+  SettleHints,
+  SettleSubqueries
 }
 import org.apache.spark.sql.evenkeel.plan.panes.PreAggregatePanes
 import org.apache.spark.sql.evenkeel.plan.{
@@ -42,7 +44,9 @@ final class EvenkeelExtensions extends SparkSessionExtensionsProvider {
       // 1. A hint's text becomes a node, is checked, and moves onto its operator.
       extensions.injectHintResolutionRule(_ => ResolveRouteHints)
       extensions.injectHintResolutionRule(_ => KipHint.Resolve)
+      extensions.injectHintResolutionRule(_ => LiftHints)
       extensions.injectResolutionRule(_ => ResolveRoutedRepartition)
+      extensions.injectPostHocResolutionRule(_ => SettleSubqueries)
       extensions.injectCheckRule(_ => CheckRouteHints)
       extensions.injectPlanNormalizationRule(_ => KipHint.Remove)
       extensions.injectPlanNormalizationRule(_ => PlaceRouteHints)

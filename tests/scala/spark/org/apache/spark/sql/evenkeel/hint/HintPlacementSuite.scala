@@ -58,6 +58,26 @@ class HintPlacementSuite extends SparkSuite {
     routes("SELECT /*+ DALTON(k) */ k, sum(v) s FROM t GROUP BY k HAVING s > 1 ORDER BY k LIMIT 3")
   }
 
+  test("a SQL hint lets ORDER BY name aggregates and group expressions that are not selected") {
+    routes("SELECT /*+ KEEL(k) */ k, sum(v) FROM t GROUP BY k ORDER BY sum(v) DESC")
+    routes("SELECT /*+ KEEL(k) */ k FROM t GROUP BY k ORDER BY count(*) DESC, k LIMIT 4")
+    routes("SELECT /*+ PKG */ k % 3, count(*) FROM t GROUP BY k % 3 ORDER BY k % 3")
+    routes("SELECT /*+ KEEL(k) */ k, sum(v) s FROM t GROUP BY k HAVING s > 1 ORDER BY min(v)")
+    routes("SELECT /*+ KEEL(k), PKG(k) */ k FROM t GROUP BY k ORDER BY max(v)")
+    routes("SELECT /*+ NO_EVENKEEL */ k FROM t GROUP BY k ORDER BY max(v)", routed = 0)
+    routes("SELECT /*+ KIP */ k FROM t GROUP BY k ORDER BY max(v)", routed = 0)
+  }
+
+  test("a hinted DataFrame can be ordered and filtered by aggregates that it does not have") {
+    val sums = spark.table("t").groupBy("k").agg(sum("v").as("s"))
+    def steps(df: DataFrame): Seq[DataFrame] =
+      Seq(df.orderBy(expr("max(v)")), df.where("min(v) > 3"), df.where("min(v) > 3").orderBy("k"))
+    steps(sums.hint("pkg", "k")).zip(steps(sums)).foreach { case (hinted, plain) =>
+      assert(rows(hinted) == rows(plain))
+      assert(exchanges(hinted).map(_.router) == Seq("pkg"))
+    }
+  }
+
   test("a hint works in a CTE, read once or twice") {
     routes(
       "WITH c AS (SELECT /*+ PKG(k) */ k, sum(v) s FROM t GROUP BY k) SELECT * FROM c WHERE s > 1")
@@ -126,6 +146,14 @@ class HintPlacementSuite extends SparkSuite {
     val df = spark.table("hinted")
     assert(rows(df) == rows(spark.sql("SELECT k, sum(v) s FROM t GROUP BY k")))
     assert(exchanges(df).size == 1)
+  }
+
+  test("a hint above a view, and one behind a pipe, reaches the aggregate in there") {
+    spark.sql("CREATE OR REPLACE TEMP VIEW sums AS SELECT k, sum(v) s FROM t GROUP BY k")
+    routes("SELECT /*+ PKG(k) */ k, s FROM sums")
+    routes("FROM t |> AGGREGATE sum(v) AS s GROUP BY k |> SELECT /*+ PKG(k) */ k, s")
+    assert(exchanges(spark.table("sums").hint("pkg", "k")).size == 1)
+    assert(exchanges(spark.table("sums")).isEmpty, "the view itself stays plain")
   }
 
   test("an IN subquery in the results of a hinted aggregate does not take its hint away") {
@@ -240,6 +268,25 @@ class HintPlacementSuite extends SparkSuite {
       "SELECT * FROM t WHERE k IN (SELECT /*+ CAM(k) */ k FROM t GROUP BY k HAVING count(*) > 900)")
     routes(
       "SELECT g, (SELECT max(s) FROM (SELECT /*+ LM(k) */ k, sum(v) s FROM t GROUP BY k)) m FROM t LIMIT 3")
+  }
+
+  test("a hint works in correlated subqueries") {
+    routes(
+      "SELECT * FROM range(20) o WHERE EXISTS " +
+        "(SELECT /*+ PKG(k) */ 1 FROM t WHERE t.k = o.id GROUP BY t.k)")
+    routes("SELECT id, (SELECT /*+ PKG */ max(v) FROM t WHERE t.k = o.id) AS m FROM range(20) o")
+    routes(
+      "SELECT id, (SELECT /*+ NO_EVENKEEL */ max(v) FROM t WHERE t.k = o.id) AS m FROM range(20) o",
+      routed = 0)
+    routes(
+      "SELECT id, s FROM range(20) o, " +
+        "LATERAL (SELECT /*+ CAM(g) */ g, sum(v) AS s FROM t WHERE t.k = o.id GROUP BY g)")
+    routes(
+      "SELECT id, k FROM range(20) o, LATERAL (SELECT /*+ KIP */ k FROM t WHERE t.k = o.id)",
+      routed = 0)
+    routes(
+      "SELECT id, k FROM range(20) o, LATERAL (SELECT /*+ ROUTE('keel', k) */ k FROM t WHERE t.k = o.id)",
+      routed = 0)
   }
 
   test("a filter on the key above a hinted subquery keeps the hint") {
@@ -429,6 +476,23 @@ class HintPlacementSuite extends SparkSuite {
           }
         }
       }
+  }
+
+  test("a hinted DISTINCT leaves other cached ones and finds its own") {
+    def firsts: DataFrame = spark.table("t").dropDuplicates("g")
+    val kept = firsts.cache()
+    try {
+      kept.count()
+      val pairs = spark.table("t").hint("pkg").select("k", "v").distinct()
+      val joined = firsts.join(pairs.withColumnRenamed("v", "w"), "k")
+      assert(fromCache(joined) && exchanges(joined).size == 1)
+      assert(fromCache(firsts.hint("pkg")))
+      val within = spark.sql("SELECT * FROM t WHERE k IN (SELECT /*+ PKG */ DISTINCT v FROM t)")
+      assert(exchanges(within).size == 1, "though something is cached")
+    } finally {
+      kept.unpersist()
+      ()
+    }
   }
 
   test("with several DISTINCT groups only the outer aggregate is routed") {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.apache.spark.sql.evenkeel.hint
 
-import org.apache.spark.sql.catalyst.expressions.{Attribute, SubqueryExpression}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, PipeOperator, SubqueryExpression}
 import org.apache.spark.sql.catalyst.plans.logical.{
   Aggregate,
   CTERelationDef,
@@ -21,6 +21,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{
   Sort,
   SubqueryAlias,
   UnaryNode,
+  View,
   Window
 }
 import org.apache.spark.sql.evenkeel.explain.{Decision, Footnotes, Outcome, PlainNotice, Reason}
@@ -164,7 +165,7 @@ private[hint] final class HintPlacing(strict: Boolean, tells: Boolean) {
   /** Nodes between a hint and the aggregate below it that leave the aggregate's rows alone. */
   private def isTransparent(node: UnaryNode): Boolean = node match {
     case _: Project | _: Filter | _: Sort | _: GlobalLimit | _: LocalLimit | _: Offset |
-        _: SubqueryAlias =>
+        _: SubqueryAlias | _: View | _: PipeOperator =>
       true
     case _ => false
   }

@@ -5,7 +5,13 @@ import org.apache.spark.sql.catalyst.optimizer.{
   ReplaceDeduplicateWithAggregate,
   ReplaceDistinctWithAggregate
 }
-import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Deduplicate, Distinct, LogicalPlan}
+import org.apache.spark.sql.catalyst.plans.logical.{
+  Aggregate,
+  Deduplicate,
+  Distinct,
+  LocalRelation,
+  LogicalPlan
+}
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 
 /**
@@ -29,20 +35,33 @@ private[evenkeel] object PlacedHint {
     carried.orElse(plan.getTagValue(Tag))
   }
 
-  /** Copies all hints from tags into the aggregates; a hinted DISTINCT becomes the aggregate it stands for. */
-  def harden(plan: LogicalPlan): LogicalPlan = {
-    val isHintedDistinct: LogicalPlan => Boolean = {
-      case d @ (_: Distinct | _: Deduplicate) => of(d).isDefined
-      case _ => false
-    }
-    val aggregates =
-      if (plan.exists(isHintedDistinct))
-        ReplaceDeduplicateWithAggregate(ReplaceDistinctWithAggregate(plan))
-      else plan
-    aggregates.transformWithSubqueries {
-      case a: Aggregate if a.hint.isEmpty && of(a).isDefined =>
-        a.copy(hint = of(a).map(RouteAggregateHint))
-    }
+  /** Copies all hints from tags into the aggregates. */
+  def harden(plan: LogicalPlan): LogicalPlan = plan.transformWithSubqueries {
+    case a: Aggregate if a.hint.isEmpty && of(a).isDefined =>
+      a.copy(hint = of(a).map(RouteAggregateHint))
+  }
+
+  /** A hinted DISTINCT becomes the aggregate it stands for. Others stay as they are: they may be cached. */
+  def hardenDistinct(plan: LogicalPlan): LogicalPlan =
+    if (!plan.exists(isHintedDistinct)) plan
+    else
+      harden(plan.transformUpWithNewOutput {
+        case d if isHintedDistinct(d) =>
+          val aggregate = asAggregate(d)
+          aggregate -> d.output.zip(aggregate.output)
+      })
+
+  private def isHintedDistinct(plan: LogicalPlan): Boolean = plan match {
+    case _: Distinct | _: Deduplicate => !plan.isStreaming && of(plan).isDefined
+    case _ => false
+  }
+
+  /** By Spark's own rules, which look at nothing but the node itself. */
+  private def asAggregate(distinct: LogicalPlan): LogicalPlan = {
+    val below = distinct.children.head
+    val alone = distinct.withNewChildren(Seq(LocalRelation(below.output)))
+    ReplaceDeduplicateWithAggregate(ReplaceDistinctWithAggregate(alone))
+      .withNewChildren(Seq(below))
   }
 
   /** Puts the tag back onto aggregates that a rule has built anew with their hint. */
@@ -52,14 +71,21 @@ private[evenkeel] object PlacedHint {
     case _ =>
   }
 
-  /** The plan as if it had never been hinted. */
-  def strip(plan: LogicalPlan): LogicalPlan = {
-    val stripped = plan.transformUpWithSubqueries {
+  /**
+   * The plan as if it had never been hinted, if that is wanted. Tags are no part of what nodes are compared by, so they
+   * come off nodes that the plan shares with the result, and back onto them if they must stay.
+   */
+  def strip(plan: LogicalPlan)(isWanted: LogicalPlan => Boolean): Option[LogicalPlan] = {
+    val bare = plan.transformUpWithSubqueries {
       case hint: RouteHint => hint.child
       case a @ Aggregate(_, _, _, Some(_: RouteAggregateHint)) => a.copy(hint = None)
     }
-    // Transformations carry tags over to the copies.
-    stripped.foreachWithSubqueries(_.unsetTagValue(Tag))
-    stripped
+    val tagged = bare.collectWithSubqueries {
+      case node if node.getTagValue(Tag).isDefined => node -> node.getTagValue(Tag).get
+    }
+    tagged.foreach { case (node, _) => node.unsetTagValue(Tag) }
+    val wanted = isWanted(bare)
+    if (!wanted) tagged.foreach { case (node, request) => put(node, request) }
+    Option.when(wanted)(bare)
   }
 }

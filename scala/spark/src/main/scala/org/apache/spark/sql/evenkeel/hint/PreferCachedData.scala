@@ -18,8 +18,9 @@ final case class PreferCachedData(session: SparkSession) extends Rule[LogicalPla
     else
       plan.transformDownWithSubqueries {
         case fragment if isHinted(fragment) && !fragment.isStreaming =>
-          val plain = PlacedHint.strip(fragment)
-          if (cache.lookupCachedData(classic, plain).isDefined) plain else fragment
+          PlacedHint
+            .strip(fragment)(cache.lookupCachedData(classic, _).isDefined)
+            .getOrElse(fragment)
       }
   }
 

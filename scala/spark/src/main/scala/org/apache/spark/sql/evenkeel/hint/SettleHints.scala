@@ -19,7 +19,7 @@ import org.apache.spark.sql.evenkeel.explain.{Decision, Footnotes, Outcome, Plai
 
 /**
  * Does to a hinted aggregate, ahead of time, what Spark's optimizer would do by building it anew without
- * its hint: computed keys move into a projection below, and so do common expressions of NULLIF or BETWEEN; IN
+ * its hint: a DISTINCT becomes an aggregate; computed keys move into a projection below, and so do common expressions of NULLIF or BETWEEN; IN
  * subqueries that compare results become joins above.
  * {{{
  * Aggregate [k % 10], [k % 10 AS m, sum(nullif(v, 0))] [hint]   becomes
@@ -36,7 +36,7 @@ import org.apache.spark.sql.evenkeel.explain.{Decision, Footnotes, Outcome, Plai
 object SettleHints extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan =
-    plan.transformUpWithSubqueries {
+    PlacedHint.hardenDistinct(plan).transformUpWithSubqueries {
       // By `hint`, not by the tag, which is copied to an aggregate that PreferCachedData has stripped.
       case a @ Aggregate(_, _, _, Some(RouteAggregateHint(asked)))
           if a.resolved && !a.isStreaming =>
