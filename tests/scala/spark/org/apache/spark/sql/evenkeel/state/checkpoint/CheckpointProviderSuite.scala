@@ -187,6 +187,11 @@ class CheckpointProviderSuite extends SparkSuite {
     refused(there, "EVENKEEL_CHECKPOINT_NOT_RELEASED")(provider(there).release())
     ledger.clear()
     ledger.write(RoutingEpoch(0, 0, plain, Nil, "released", 1))
+    // A batch that was taken out of the logs has left state that lies by its table.
+    ledger.write(RoutingEpoch(2, 0, turned, Nil, "turned", 1))
+    refused(there, "EVENKEEL_CHECKPOINT_SET_BACK")(provider(there).release())
+    ledger.clear()
+    ledger.write(RoutingEpoch(0, 0, plain, Nil, "released", 1))
     assert(provider(there).release().changed)
     assert(!Files.exists(there.resolve("evenkeel/routing")))
     assert(!Files.exists(there.resolve("state/0/_evenkeel_latest")))

@@ -74,6 +74,19 @@ class RepartitionDeciderSuite extends AnyFunSuite {
     }
   }
 
+  test("state whose rows are not counted moves only if it is to be released") {
+    val run = new Run(16, RepartitionSettings(), 1, keys = 100000, exponent = 1.0)
+    (1 to 6).foreach(_ => run.batch(100000))
+    val adopted = run.adoptions
+    assert(adopted > 0)
+    run.drift = 1000003L
+    val uncounted = facts.copy(countsRows = false)
+    val answers = (1 to 6).map(_ => run.batch(100000, uncounted))
+    assert(run.adoptions == adopted && answers.contains(Left(Hold.UncountedRows)))
+    run.settings = RepartitionSettings(mode = "release")
+    assert(run.batch(100000, uncounted).isRight)
+  }
+
   test("state that costs more to move than it gains stays") {
     val run = new Run(16, RepartitionSettings(), 1, keys = 100000, exponent = 1.0)
     val heavyState = facts.copy(batchMs = 100, stateRows = 1000000000L)

@@ -9,12 +9,18 @@ import org.apache.spark.sql.classic.ClassicConversions.castToImpl
 import org.apache.spark.sql.evenkeel.config.StreamingConf
 import org.apache.spark.sql.evenkeel.state.RocksDBMigratingStateStoreProvider
 import org.apache.spark.sql.evenkeel.state.checkpoint.CheckpointProvider
+import org.apache.spark.sql.evenkeel.state.migrate.MigrationMetrics
 import org.apache.spark.sql.evenkeel.state.plan.DecideRouting
-import org.apache.spark.sql.evenkeel.state.sample.{KeptSample, KeptSamples, KeyName}
+import org.apache.spark.sql.evenkeel.state.sample.{KeptSample, KeptSamples, KeyName, StageFigures}
 import org.apache.spark.sql.evenkeel.{EvenkeelStateException, SparkSuite}
 import org.apache.spark.sql.execution.streaming.runtime.{MemoryStream, StreamingQueryWrapper}
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.streaming.{OutputMode, StreamingQuery, StreamingQueryException}
+import org.apache.spark.sql.streaming.{
+  OutputMode,
+  StateOperatorProgress,
+  StreamingQuery,
+  StreamingQueryException
+}
 import org.apache.spark.sql.{DataFrame, Encoder, Encoders}
 import org.scalatest.concurrent.Eventually
 import org.scalatest.time.{Seconds, Span}
@@ -147,6 +153,34 @@ class SampledRoutingSuite extends SparkSuite with Eventually {
     assert(!ran.epochs.isEmpty)
   }
 
+  test("what state costs to move is known though the last batch is long ago") {
+    // No key is heavy, so only hosts can move, whose price is that of their part of the state.
+    val keys = spark.range(2000).where("pmod(hash(id), 4) = 2 OR id < 200").limit(400).collect()
+    val rows = Seq.tabulate(40000)(i => keys(i % keys.length).longValue)
+    val prices = Seq("0", "1000000000").map { price =>
+      count(
+        Seq(
+          rows -> Seq(
+            "spark.evenkeel.streaming.minImbalance" -> "0.01",
+            "spark.evenkeel.streaming.migrationNsPerRow" -> price,
+            // As after a pause: Spark lists no batch.
+            "spark.sql.streaming.numRecentProgressUpdates" -> "1")),
+        pause = _ => spark.sparkContext.listenerBus.waitUntilEmpty())
+    }
+    assert(prices.map(_.epochs.isEmpty) == Seq(false, true))
+  }
+
+  test("state whose rows are not counted stays where it is, and the figures are no nonsense") {
+    val uncounted = "spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows" -> "false"
+    var last: StateOperatorProgress = null
+    val rows = colliding(11, 20000)
+    val ran =
+      count(Seq(rows -> Seq(uncounted)), pause = q => last = q.lastProgress.stateOperators.head)
+    assert(ran.counts == exact(rows))
+    assert(ran.epochs.isEmpty)
+    assert(last.customMetrics.get(MigrationMetrics.StateAfter) == 0)
+  }
+
   test("a query that is started again for every batch moves all the same") {
     val runs = Seq.tabulate(4)(i => colliding(20 + i, 5000))
     val ran = count(runs.map(_ -> Nil))
@@ -174,7 +208,7 @@ class SampledRoutingSuite extends SparkSuite with Eventually {
   private val histogram =
     new HostedHistogram(Array(HostedKey(7L, 1, 6)), Array(1, 10), squares = 13)
   private val sample =
-    KeptSample(histogram, Map(7L -> KeyName("seven", Seq[Byte](1, 2))), 9, 40, 50)
+    KeptSample(histogram, Map(7L -> KeyName("seven", Seq[Byte](1, 2))), 9, StageFigures(40, 50))
 
   private def keep(checkpoint: Path): Boolean = {
     new KeptSamples(checkpoint, 3, new Configuration()).write(sample)
@@ -210,7 +244,7 @@ class SampledRoutingSuite extends SparkSuite with Eventually {
     assert(read.histogram.entries.toSeq == histogram.entries.toSeq)
     assert(read.histogram.hostTotals.toSeq == Seq(1.0, 10.0) && read.histogram.squares == 13)
     assert(read.names == Map(7L -> KeyName("seven", Vector[Byte](1, 2))))
-    assert(read.batchMs == 40 && read.stateRows == 50)
+    assert(read.figures == StageFigures(40, 50))
     assert(samples.read(hosts = 4, batch = 9).isEmpty)
     assert(samples.read(hosts = 2, batch = 10).isEmpty, "the run that counted batch 10 left none")
     val file = Paths.get(new Path(KeptSamples.folder(checkpoint), "3").toUri)

@@ -35,6 +35,9 @@ class RoutingLedgerSuite extends AnyFunSuite {
       assert(ledger.inForce(9).exists(_.batch == 8))
       assert(ledger.at(4).isEmpty)
       assert(ledger.at(8).exists(_.batch == 8))
+      assert(
+        Seq(2L, 3L, 5L, 8L, 9L).map(ledger.around(_).map(_.batch)) ==
+          Seq(Nil, Seq(3), Seq(3), Seq(3, 8), Seq(8)))
     }
   }
 

@@ -31,10 +31,9 @@ private[state] final class PlacementGuard(store: StateStoreId, hadoopConf: Confi
       val checkpoint = new Path(store.checkpointRootLocation).getParent
       val ledger = new RoutingLedger(checkpoint, store.operatorId, hadoopConf)
       // An epoch of this very batch counts too: later batches will believe that its state has moved.
-      (ledger.inForce(version) ++ ledger.at(version))
-        .find(!_.table.isPlain)
-        .foreach(epoch =>
-          throw StateErrors.notPlannedByUs(checkpoint, store.operatorId, epoch.batch))
+      ledger.around(version).find(!_.table.isPlain).foreach { epoch =>
+        throw StateErrors.notPlannedByUs(checkpoint, store.operatorId, epoch.batch)
+      }
       isCleared = true
     }
 

@@ -33,6 +33,13 @@ private[checkpoint] object CheckpointErrors {
         .map { case (operator, batch) => s"operator $operator since batch $batch" }
         .mkString(", "))
 
+  def setBack(checkpoint: Path, batch: Long, routed: Long): EvenkeelStateException =
+    of(
+      "EVENKEEL_CHECKPOINT_SET_BACK",
+      checkpoint,
+      "batch" -> batch.toString,
+      "routed" -> routed.toString)
+
   def routedPlain(checkpoint: Path): EvenkeelStateException =
     of("EVENKEEL_CHECKPOINT_ROUTED", checkpoint)
 

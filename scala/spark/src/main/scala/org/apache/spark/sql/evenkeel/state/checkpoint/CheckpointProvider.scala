@@ -82,6 +82,8 @@ final class CheckpointProvider(session: SparkSession, location: String, settleMs
       case (operator, epoch) if !epoch.table.isPlain => operator -> epoch.batch
     }
     if (routed.nonEmpty) throw CheckpointErrors.routed(root, routed)
+    // Batches that were taken out of the logs have left snapshots, which lie by their tables. Spark would read them.
+    routedAfter(batch).foreach { routed => throw CheckpointErrors.setBack(root, batch, routed) }
     val change = StateProviders.sparks(provider) match {
       case Some(theirs) => rewrite(batch, file, provider, theirs)
       case None if StateProviders.ours(provider).isDefined => unchanged(batch, provider)
@@ -174,6 +176,14 @@ final class CheckpointProvider(session: SparkSession, location: String, settleMs
     RoutingLedger.operators(root, hadoopConf).flatMap { operator =>
       new RoutingLedger(root, operator, hadoopConf).inForce(batch + 1).map(operator -> _)
     }
+
+  /** The last batch after this one that has moved state away from where plain hashing has it. */
+  private def routedAfter(batch: Long): Option[Long] =
+    RoutingLedger
+      .operators(root, hadoopConf)
+      .flatMap(new RoutingLedger(root, _, hadoopConf).all)
+      .collect { case epoch if epoch.batch > batch && !epoch.table.isPlain => epoch.batch }
+      .maxOption
 
   private def rewrite(batch: Long, file: OffsetFile, from: String, to: String): ProviderChange = {
     val path = entryPath(batch)

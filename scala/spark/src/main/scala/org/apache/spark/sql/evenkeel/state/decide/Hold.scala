@@ -30,6 +30,12 @@ object Hold {
         "STREAM_BALANCED",
         f"the fullest partition has $fullest%.4f of the rows, and whole keys allow no less than $best%.4f")
 
+  case object UncountedRows
+      extends Reason(
+        "STREAM_UNCOUNTED_ROWS",
+        "the state store does not count its rows, so what a move costs is not known; set " +
+          "spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows to true and start the query again")
+
   /** The policy of core said no. */
   final case class NotWorth(decision: RepartitionDecision)
       extends Reason("STREAM_NOT_WORTH_IT", decision.reason)

@@ -90,6 +90,7 @@ final class RepartitionDecider(settings: RepartitionSettings) {
       Left(Hold.TooFewRows(histogram.effectiveRows.toLong, wanted))
     else if (!rescales && before.max <= best + tolerance(best, usable, histogram))
       Left(Hold.Balanced(before.max, best))
+    else if (!facts.countsRows) Left(Hold.UncountedRows)
     else {
       val solved = new KipSolver(Slack / usable, HostWeights.Shrunk, usable).solve(keys, current)
       val candidate = keepingHomes(current, solved, usable)

@@ -9,6 +9,7 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.evenkeel.config.StreamingConf
 import org.apache.spark.sql.evenkeel.explain.Reason
 import org.apache.spark.sql.evenkeel.hint.KipHint
+import org.apache.spark.sql.evenkeel.state.RocksDBMigratingStateStoreProvider
 import org.apache.spark.sql.evenkeel.state.ledger.{
   HeavyKey,
   MovedState,
@@ -16,14 +17,15 @@ import org.apache.spark.sql.evenkeel.state.ledger.{
   RoutingLedger
 }
 import org.apache.spark.sql.evenkeel.state.migrate.{MigrationMetrics, MigrationTally}
-import org.apache.spark.sql.evenkeel.state.plan.{DecideRouting, RoutingQuestion}
+import org.apache.spark.sql.evenkeel.state.plan.{DecideRouting, RoutingQuestion, RunLife}
 import org.apache.spark.sql.evenkeel.state.sample.{
   KeptSample,
   KeptSamples,
   KeyName,
   KeySketches,
   SampleInput,
-  SampleWatch
+  SampleWatch,
+  StageFigures
 }
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.streaming.ProcessingTimeTrigger
@@ -110,12 +112,16 @@ final class SampledRouting extends DecideRouting {
       question: RoutingQuestion,
       memory: Memory,
       execution: Option[StreamExecution]): StreamFacts = {
-    val progress = lastRun(execution)
+    // A stream that waits for long reports that so often that its last batch is no more in the list.
+    val figures = lastRun(execution)
+      .flatMap(StageFigures.of(_, question.places))
+      .orElse(memory.seen)
+      .orElse(memory.kept.map(_.figures))
+      .getOrElse(StageFigures.none)
     StreamFacts(
-      batchMs =
-        progress.fold(memory.kept.fold(0L)(_.batchMs))(_.durationMs.get(AddBatch).longValue),
-      stateRows =
-        progress.fold(memory.kept.fold(0L)(_.stateRows))(_.stateOperators.map(_.numRowsTotal).sum),
+      batchMs = figures.batchMs,
+      stateRows = figures.stateRows,
+      countsRows = countsRows(question.session.sessionState.conf),
       shape = question.shape,
       measured = measured(question, memory),
       parallelTasks = question.session.sparkContext.defaultParallelism,
@@ -124,6 +130,10 @@ final class SampledRouting extends DecideRouting {
       lastShares = memory.homes.map(k => k.hash -> k.share).toMap,
       usable = memory.usable)
   }
+
+  private def countsRows(conf: SQLConf): Boolean =
+    conf.stateStoreProviderClass != classOf[RocksDBMigratingStateStoreProvider].getName ||
+      conf.getConfString(TrackRows, "true").toBoolean
 
   /** What the log tells of earlier runs. */
   private def look(question: RoutingQuestion, memory: Memory): Unit = if (!memory.hasLooked) {
@@ -151,16 +161,17 @@ object SampledRouting {
   /** @param read what the run before knew; read when it is first asked for, outside any lock */
   private final class Memory(
       val hosts: Int,
+      val life: RunLife,
       read: => Option[KeptSample],
       open: Option[KeptSample] => KeySketches,
-      watch: KeySketches => AutoCloseable) {
+      watch: KeySketches => SampleWatch) {
     lazy val kept: Option[KeptSample] = read
     lazy val sketches: KeySketches = {
       val opened = open(kept)
       watching = Some(watch(opened))
       opened
     }
-    private var watching: Option[AutoCloseable] = None
+    private var watching: Option[SampleWatch] = None
     var unfinished = false
     var hasLooked = false
     var measured: Option[MovedState] = None
@@ -171,6 +182,9 @@ object SampledRouting {
     private var partitionScale: Option[PartitionScale] = None
 
     def learn(moved: MovedState): Unit = measured = Some(measured.fold(moved)(moved.after))
+
+    /** What the last batch told. */
+    def seen: Option[StageFigures] = watching.flatMap(_.latest)
 
     /** Whoever forgets it must not be told of the end of the run. */
     def forget(): Unit = watching.foreach(_.close())
@@ -216,7 +230,7 @@ object SampledRouting {
     }.toMap
 
   private val Kept = 256
-  private val AddBatch = "addBatch"
+  private val TrackRows = "spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows"
 
   // By run: a query that starts again has other sessions, other tasks and maybe other settings.
   private val memories = mutable.LinkedHashMap.empty[(UUID, Long), Memory]
@@ -227,6 +241,8 @@ object SampledRouting {
     val hosts = current(question, conf).hosts
     val key = (question.runId, question.operator)
     val before = memories.remove(key)
+    // Of a run that is over nothing is wanted but the sample, which its watch writes.
+    if (before.isEmpty) memories.filterInPlace((_, memory) => !memory.life.isOver)
     val memory = before.filter(_.hosts == hosts).getOrElse {
       val heavy = RepartitionSettings.of(conf).heavyKeys(question.partitions)
       val samples = new KeptSamples(
@@ -235,11 +251,12 @@ object SampledRouting {
         question.session.sessionState.newHadoopConf())
       new Memory(
         hosts,
+        RunLife(question.session, question.queryId, question.runId),
         if (before.isEmpty) samples.read(hosts, question.batch - 1) else None,
         kept => new KeySketches(conf.getConf(StreamingConf.Decay), 8 * heavy, hosts, kept),
         sketches =>
-          SampleWatch(question.session.sparkContext, question.runId) { (batchMs, stateRows) =>
-            sketches.keep(batchMs, stateRows).foreach(samples.write)
+          SampleWatch(question.session.sparkContext, question.runId, question.places) { figures =>
+            sketches.keep(figures).foreach(samples.write)
           })
     }
     before.filterNot(_ eq memory).foreach(_.forget())
@@ -266,9 +283,9 @@ object SampledRouting {
     Option(
       question.session.sharedState.activeStreamingQueries.get(UUID.fromString(question.queryId)))
 
-  /** The last batch that had something to do: a stream that waits reports that, too. */
+  /** The last batch that had something to do, if it is not long ago. */
   private def lastRun(execution: Option[StreamExecution]): Option[StreamingQueryProgress] =
-    execution.flatMap(_.recentProgress.findLast(_.durationMs.containsKey(AddBatch)))
+    execution.flatMap(_.recentProgress.findLast(StageFigures.hasRun))
 
   /** Imbalance (max - avg) / avg in permille. */
   private def permille(loads: Array[Double]): Long =

@@ -7,8 +7,9 @@ import org.apache.spark.sql.evenkeel.state.migrate.StateShape
 /**
  * What was measured of a stream so far.
  *
- * @param batchMs how long the last batch took
- * @param stateRows rows in the state that would move
+ * @param batchMs how long the last batch took, as far as that is due to the operators in question
+ * @param stateRows rows in their state
+ * @param countsRows whether their stores count them
  * @param shape how they are kept
  * @param measured what this query's migrations have cost, the last ones mostly, once there was one
  * @param parallelTasks how many tasks run at once
@@ -20,6 +21,7 @@ import org.apache.spark.sql.evenkeel.state.migrate.StateShape
 final case class StreamFacts(
     batchMs: Long,
     stateRows: Long,
+    countsRows: Boolean = true,
     shape: StateShape = StateShape.unknown,
     measured: Option[MovedState] = None,
     parallelTasks: Int = 1,

@@ -55,6 +55,12 @@ final class RoutingLedger(checkpoint: Path, operator: Long, hadoopConf: Configur
   def at(batch: Long): Option[RoutingEpoch] =
     if (epochs.contains(batch)) Some(read(batch)) else None
 
+  /** Both of them, by one look at the folder. */
+  def around(batch: Long): Seq[RoutingEpoch] = {
+    val (before, at) = epochs.filter(_ <= batch).partition(_ < batch)
+    (before.takeRight(1) ++ at).map(read)
+  }
+
   /** All epochs that are kept, oldest first. */
   def all: Seq[RoutingEpoch] = epochs.map(read)
 

@@ -31,7 +31,8 @@ private[migrate] final class StateImbalance extends SQLMetric("sum") {
   private var partitions = 0
 
   override def add(rows: Long): Unit = {
-    total += rows
+    // A store that does not count its rows says -1.
+    total += math.max(0, rows)
     fullest = total
     partitions = 1
   }

@@ -19,6 +19,7 @@ import org.apache.spark.util.Utils
  *
  * @param checkpoint the query's checkpoint folder
  * @param operators the stage's stateful operators
+ * @param places where they come among all of the query, in the order of its plan
  * @param operator the first of them, whose routing log is the one that counts
  * @param shape how their state is kept
  * @param current the table that this batch finds its state by
@@ -32,6 +33,7 @@ final case class RoutingQuestion(
     runId: UUID,
     batch: Long,
     operators: Seq[StateStoreWriter],
+    places: Seq[Int],
     operator: Long,
     partitions: Int,
     shape: StateShape,

@@ -95,12 +95,15 @@ private[plan] final class RunMemory(
   }
 }
 
-/** The memories of the latest runs of this application. Bounded; one that is gone is read from the log again. */
+/**
+ * The memories of the runs of this application: of those that are over, until another run begins. Bounded; one that
+ * is gone is read from the log again.
+ */
 private[plan] object RunMemory {
   private val Kept = 256
 
   // Read outside the lock: a slow file system must not keep other queries from being planned.
-  private final class Later(read: => RunMemory) {
+  private final class Later(val life: RunLife, read: => RunMemory) {
     lazy val memory: RunMemory = read
   }
 
@@ -115,8 +118,14 @@ private[plan] object RunMemory {
   private val held = new Latest[(Path, Long), Long]
 
   def of(batch: StreamBatch, operator: Long): RunMemory = {
+    val key = (batch.runId, operator)
     val later = memories.synchronized {
-      memories.computeIfAbsent((batch.runId, operator), _ => new Later(read(batch, operator)))
+      if (!memories.containsKey(key)) {
+        memories.values.removeIf(_.life.isOver)
+        val life = RunLife(batch.session, batch.queryId, batch.runId)
+        memories.put(key, new Later(life, read(batch, operator)))
+      }
+      memories.get(key)
     }
     later.memory
   }

@@ -69,6 +69,7 @@ private[plan] object StageRouting {
       batch.runId,
       batch.batch,
       stage.operators.map(_.node),
+      stage.operators.map(o => batch.placeOf(o.node)),
       stage.leader,
       stage.partitions,
       StateShape.of(stage.keyTypes, stage.windows, stage.stores),

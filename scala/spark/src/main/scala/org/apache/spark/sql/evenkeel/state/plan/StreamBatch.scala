@@ -63,14 +63,16 @@ private[plan] final case class StreamBatch(
     Option(session.sharedState.activeStreamingQueries.get(UUID.fromString(queryId)))
       .filter(_.runId == runId)
 
+  /** Where an operator comes in the progress: operators have no number there. */
+  def placeOf(operator: StateStoreWriter): Int = writers.indexWhere(_ eq operator)
+
   /** What an operator reported last, if that was in this run. */
   def figureBefore(operator: StateStoreWriter, name: String): Option[Long] =
     for {
       running <- query
       last <- Option(running.lastProgress)
-      // Operators have no number there; they come in the order of the plan.
       if last.runId == runId && last.stateOperators.length == writers.size
-      reported <- last.stateOperators.lift(writers.indexWhere(_ eq operator))
+      reported <- last.stateOperators.lift(placeOf(operator))
       figure <- Option(reported.customMetrics.get(name))
     } yield figure.longValue
 }

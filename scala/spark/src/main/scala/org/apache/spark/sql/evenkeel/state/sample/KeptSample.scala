@@ -20,18 +20,16 @@ import io.evenkeel.core.kip.{HostedHistogram, HostedKey}
  * those with `Trigger.AvailableNow`, would never know enough otherwise.
  *
  * @param batch the last batch that was counted
- * @param batchMs how long it took
- * @param stateRows rows of the state after it
+ * @param figures what it told of the stage
  */
 final case class KeptSample(
     histogram: HostedHistogram,
     names: Map[Long, KeyName],
     batch: Long,
-    batchMs: Long,
-    stateRows: Long) {
+    figures: StageFigures) {
 
   def toBytes: Array[Byte] = Snapshot.write(KeptSample.Kind, KeptSample.Version) { out =>
-    Seq(batch, batchMs, stateRows).foreach(out.writeLong)
+    Seq(batch, figures.batchMs, figures.stateRows).foreach(out.writeLong)
     out.writeDouble(histogram.squares)
     out.writeInt(histogram.hosts)
     histogram.hostTotals.foreach(out.writeDouble)
@@ -57,7 +55,8 @@ object KeptSample {
   def fromBytes(bytes: Array[Byte]): KeptSample = Snapshot.read(Kind, Version, bytes) {
     (version, in) =>
       require(version == Version, s"it is of version $version, which had no batch")
-      val (batch, batchMs, stateRows) = (in.readLong(), in.readLong(), in.readLong())
+      val batch = in.readLong()
+      val figures = StageFigures(in.readLong(), in.readLong())
       val squares = in.readDouble()
       val totals = Array.fill(in.readInt())(in.readDouble())
       val entries =
@@ -66,7 +65,7 @@ object KeptSample {
         in.readLong() -> KeyName(new String(read(in), UTF_8), read(in).toVector)
       }
       val histogram = new HostedHistogram(entries, totals, squares)
-      KeptSample(histogram, names.toMap, batch, batchMs, stateRows)
+      KeptSample(histogram, names.toMap, batch, figures)
   }
 
   private def write(out: DataOutputStream, bytes: Array[Byte]): Unit = {

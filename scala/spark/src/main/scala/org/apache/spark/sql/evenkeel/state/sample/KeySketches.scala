@@ -54,9 +54,9 @@ final class KeySketches(decay: Double, capacity: Int, hosts: Int, kept: Option[K
   def names: Map[Long, KeyName] = texts
 
   /** All that is known when the last batch is done, for the next run; none if nothing was counted. */
-  def keep(batchMs: Long, stateRows: Long): Option[KeptSample] = {
+  def keep(figures: StageFigures): Option[KeptSample] = {
     val all = before(Long.MaxValue)
-    Option.when(all.total > 0)(KeptSample(all, texts, openBatch, batchMs, stateRows))
+    Option.when(all.total > 0)(KeptSample(all, texts, openBatch, figures))
   }
 
   private def closeBefore(batch: Long): Unit = if (openBatch != batch && open.nonEmpty) {

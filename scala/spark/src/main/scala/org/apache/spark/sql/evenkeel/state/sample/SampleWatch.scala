@@ -11,28 +11,27 @@ import org.apache.spark.sql.streaming.StreamingQueryListener.{
 }
 
 /**
- * Waits for the end of a run and hands on how long its last batch took and how much state there is then; unless
- * it is closed before.
+ * Follows what the batches of a run tell of a stage, and hands on the last of it when the run ends; unless it is
+ * closed before.
  */
 private[state] final class SampleWatch private (
     context: SparkContext,
     run: UUID,
-    ended: (Long, Long) => Unit)
+    places: Seq[Int],
+    ended: StageFigures => Unit)
     extends SparkListener
     with AutoCloseable {
-  private var batchMs = 0L
-  private var stateRows = 0L
+  @volatile private var last: Option[StageFigures] = None
+
+  /** Of the last batch that is known here. */
+  def latest: Option[StageFigures] = last
 
   override def onOtherEvent(event: SparkListenerEvent): Unit = event match {
     case e: QueryProgressEvent if e.progress.runId == run =>
-      // A trigger without data reports as well.
-      Option(e.progress.durationMs.get("addBatch")).foreach { ms =>
-        batchMs = ms
-        stateRows = e.progress.stateOperators.map(_.numRowsTotal).sum
-      }
+      last = StageFigures.of(e.progress, places).orElse(last)
     case e: QueryTerminatedEvent if e.runId == run =>
       close()
-      if (batchMs > 0) ended(batchMs, stateRows)
+      last.filter(_.batchMs > 0).foreach(ended)
     case _ =>
   }
 
@@ -41,8 +40,9 @@ private[state] final class SampleWatch private (
 
 private[state] object SampleWatch {
 
-  def apply(context: SparkContext, run: UUID)(ended: (Long, Long) => Unit): SampleWatch = {
-    val watch = new SampleWatch(context, run, ended)
+  def apply(context: SparkContext, run: UUID, places: Seq[Int])(
+      ended: StageFigures => Unit): SampleWatch = {
+    val watch = new SampleWatch(context, run, places, ended)
     context.addSparkListener(watch)
     watch
   }
