@@ -65,7 +65,12 @@ def module(name: String): Seq[Def.Setting[_]] = Seq(
   Test / fork := true,
   Test / baseDirectory := (ThisBuild / baseDirectory).value,
   Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, "-oD"),
-  Test / javaOptions ++= "-Xmx3g" +: javaModules,
+  // Tests hardly ever run the same code for long: the second compiler, and a collector that works beside, would
+  // take a third of two cores.
+  Test / javaOptions ++= Seq(
+    "-Xmx3g",
+    "-XX:TieredStopAtLevel=1",
+    "-XX:+UseParallelGC") ++ javaModules,
   libraryDependencies ++= testLibraries)
 
 lazy val core = (project in file("scala/core"))

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,11 +11,19 @@ import pytest
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
+import quick_jvm
+
 
 @pytest.fixture(scope="session")
 def root() -> Path:
     """The clone."""
     return Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def quick_jvms() -> None:
+    """For all JVMs of the tests, those of other processes included."""
+    os.environ["SPARK_SUBMIT_OPTS"] = quick_jvm.options()
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,11 @@ def run_python(
 ) -> subprocess.CompletedProcess[str]:
     """Runs a script in a Python of its own: a JVM, once started, is there for a whole process."""
     # Settings of the developer's own Spark must not decide a test.
-    ours = {k: v for k, v in os.environ.items() if not k.startswith(("SPARK_", "PYSPARK_"))}
+    ours = {
+        k: v
+        for k, v in os.environ.items()
+        if not k.startswith(("SPARK_", "PYSPARK_")) or k == "SPARK_SUBMIT_OPTS"
+    }
     # A second work tree tests its own package: the caller's path stays behind the test's.
     paths = [environment.get("PYTHONPATH"), ours.get("PYTHONPATH")]
     if any(paths):

@@ -22,35 +22,6 @@ print("all held")
     assert "unrecognized hint" not in (done.stdout + done.stderr).lower()
 
 
-def test_hints_reasons_errors_and_reports_over_a_real_connect_server(
-    root: Path, tmp_path: Path
-) -> None:
-    done = run_python(
-        """
-import evenkeel, hinted_queries
-from pyspark.sql import SparkSession
-
-# Starts a Connect server in a JVM of its own, with the jar: what an administrator does.
-builder = SparkSession.builder.remote("local[2]").config("spark.jars", str(evenkeel.jar()))
-spark = builder.getOrCreate()
-assert "connect" in type(spark).__module__, type(spark)
-hinted_queries.check_all(spark)
-# Another client of the same server does not see what this one routed.
-other = spark.cloneSession()
-assert evenkeel.report(spark) and evenkeel.report(other) == []
-hinted_queries.check_report(other)
-assert len(evenkeel.report(other)) == 1
-# While the server is there: at exit it goes first.
-other.client.close()
-print("all held")
-""",
-        tmp_path,
-        PYTHONPATH=str(root / "tests" / "python"),
-    )
-    assert done.stdout.endswith("all held\n"), done.stdout + done.stderr
-    assert "unrecognized hint" not in (done.stdout + done.stderr).lower()
-
-
 def test_decisions_without_the_extension_say_how_to_get_it(root: Path, tmp_path: Path) -> None:
     done = run_python(
         """

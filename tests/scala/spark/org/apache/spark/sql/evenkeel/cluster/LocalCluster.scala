@@ -8,6 +8,7 @@ import scala.jdk.OptionConverters._
 
 import org.apache.spark.deploy.TwoHosts
 import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.evenkeel.QuickJvm
 import org.apache.spark.util.Utils
 import org.apache.spark.{MapOutputTrackerMaster, SparkContext, SparkEnv}
 import org.scalatest.concurrent.Eventually._
@@ -43,8 +44,7 @@ private[evenkeel] final class LocalCluster(hosts: Boolean, settings: (String, St
         .builder()
         .master(twoHosts.fold("local-cluster[2,1,1024]")(_.url))
         .config("spark.executorEnv.SPARK_SCALA_VERSION", "2.13")
-        // Short-lived: the second compiler would never pay.
-        .config("spark.executor.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+        .config("spark.executor.extraJavaOptions", QuickJvm.options.mkString(" "))
         .config("spark.local.dir", scratch.toString)
         .config("spark.ui.enabled", "false")
         .config("spark.sql.warehouse.dir", home.resolve("warehouse").toString)
@@ -144,9 +144,17 @@ private object LocalCluster {
 
   /** Spark looks at these properties when a cluster starts; other suites must not see them. */
   private def whileTesting[T](home: Path)(body: => T): T = {
-    val properties = Map("spark.testing" -> "true", "spark.test.home" -> home.toString)
-    properties.foreach { case (key, value) => System.setProperty(key, value) }
+    val properties = Map(
+      "spark.testing" -> "true",
+      "spark.test.home" -> home.toString,
+      // Which the executors get.
+      "java.class.path" -> QuickJvm.classPath)
+    val before = properties.map { case (key, value) => key -> System.setProperty(key, value) }
     try body
-    finally properties.keys.foreach(System.clearProperty)
+    finally
+      before.foreach {
+        case (key, null) => System.clearProperty(key)
+        case (key, value) => System.setProperty(key, value)
+      }
   }
 }
