@@ -98,12 +98,13 @@ lazy val spark = (project in file("scala/spark"))
       ("org.apache.spark" %% "spark-sql" % sparkVersion % Test).classifier("tests").intransitive(),
       // A sink that tells whether a batch came once: crashed streams write into it.
       "io.delta" %% s"delta-spark_$sparkMinor" % "4.4.0" % Test),
-    // Streams wait more than they compute: they and the rest are tested side by side, a process each.
+    // A process each, two side by side: as even as these groups are, no core idles in the end.
     Test / testGrouping := {
       val fork = Tests.SubProcess((Test / forkOptions).value)
+      val groups = Seq(".state.crash." -> "crashes", ".cluster." -> "clusters", ".state." -> "streams")
       (Test / definedTests).value
-        .groupBy(t => if (t.name.contains(".evenkeel.state.")) "streams" else "batch")
-        .map { case (name, tests) => Tests.Group(name, tests, fork) }
+        .groupBy(t => groups.collectFirst { case (part, to) if t.name.contains(part) => to })
+        .map { case (name, tests) => Tests.Group(name.getOrElse("batch"), tests, fork) }
         .toSeq
     },
     buildInfoPackage := "io.evenkeel",

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 from collections.abc import Sequence
 from typing import Any
@@ -23,25 +24,26 @@ def command(arguments: Sequence[str]) -> list[str]:
 
 def run(arguments: Sequence[str]) -> int:
     """Runs it on the caller's terminal and returns its exit code."""
-    try:
-        with subprocess.Popen(command(arguments)) as child:
-            return _exit_code(child)
-    except KeyboardInterrupt:
-        # It came before we could wait for Java.
-        return INTERRUPTED
-
-
-def _exit_code(child: subprocess.Popen[bytes]) -> int:
+    child: subprocess.Popen[bytes] | None = None
     interrupted = False
-    while True:
-        try:
-            code = child.wait()
-        except KeyboardInterrupt:
-            # The terminal sent it to Java, too, but one that has hardly begun may have missed it.
-            interrupted = True
+
+    def interrupt(*_: object) -> None:
+        nonlocal interrupted
+        interrupted = True
+        if child:
             child.terminate()
-        else:
-            return INTERRUPTED if interrupted else code if code >= 0 else 128 - code
+
+    # The terminal interrupts Java as well, but one that is only being started misses that, and an
+    # exception just then would leave it behind.
+    before = signal.signal(signal.SIGINT, interrupt)
+    try:
+        child = subprocess.Popen(command(arguments))
+        if interrupted:
+            child.terminate()
+        code = child.wait()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    return INTERRUPTED if interrupted else code if code >= 0 else 128 - code
 
 
 def results(arguments: Sequence[str]) -> list[dict[str, Any]]:
