@@ -101,7 +101,8 @@ lazy val spark = (project in file("scala/spark"))
     // A process each, two side by side: as even as these groups are, no core idles in the end.
     Test / testGrouping := {
       val fork = Tests.SubProcess((Test / forkOptions).value)
-      val groups = Seq(".state.crash." -> "crashes", ".cluster." -> "clusters", ".state." -> "streams")
+      val groups =
+        Seq(".state.crash." -> "crashes", ".cluster." -> "clusters", ".state." -> "streams")
       (Test / definedTests).value
         .groupBy(t => groups.collectFirst { case (part, to) if t.name.contains(part) => to })
         .map { case (name, tests) => Tests.Group(name.getOrElse("batch"), tests, fork) }
