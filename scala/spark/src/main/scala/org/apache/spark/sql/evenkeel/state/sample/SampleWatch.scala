@@ -31,7 +31,7 @@ private[state] final class SampleWatch private (
       last = StageFigures.of(e.progress, places).orElse(last)
     case e: QueryTerminatedEvent if e.runId == run =>
       close()
-      last.filter(_.batchMs > 0).foreach(ended)
+      last.foreach(ended)
     case _ =>
   }
 
