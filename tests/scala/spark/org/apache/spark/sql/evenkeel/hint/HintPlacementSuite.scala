@@ -78,6 +78,37 @@ class HintPlacementSuite extends SparkSuite {
     }
   }
 
+  test("DataFrames made of a hinted one can be joined with one another") {
+    def joins(t: DataFrame): Seq[DataFrame] = {
+      val (a, b) = (t.where("v > 3"), t.where("v < 9"))
+      Seq(
+        a.join(b, "k").select(a("v")),
+        a.join(b.alias("b"), a("k") === col("b.k")).select(a("k"), col("b.v")))
+    }
+    val t = spark.table("t").limit(20)
+    for {
+      hint <- Seq[DataFrame => DataFrame](_.hint("keel", "k"), _.hint("kip"))
+      (hinted, plain) <- joins(hint(t)).zip(joins(t))
+    } assert(rows(hinted) == rows(plain))
+  }
+
+  test("a hint follows its column through a new name") {
+    val t = spark.table("t")
+    def steps(df: DataFrame): Seq[DataFrame] = Seq(
+      df.withColumnRenamed("k", "key").groupBy("key").agg(sum("v")),
+      df.select(col("g"), col("k").as("x"), col("v")).groupBy("x", "g").agg(sum("v")))
+    steps(t.hint("keel", "k")).zip(steps(t)).foreach { case (hinted, plain) =>
+      assert(rows(hinted) == rows(plain))
+      assert(exchanges(hinted).map(_.keys.size) == Seq(1), executed(hinted))
+    }
+    // Names that change places are taken as they are above.
+    val swapped =
+      error(t.hint("keel", "k").selectExpr("k AS g", "g AS k").groupBy("g").count())
+    assert(swapped.getCondition == "EVENKEEL_HINT_COLUMN_NOT_A_KEY")
+    val twice = error(t.hint("pkg", "k").selectExpr("k AS a", "k AS b").groupBy("b").count())
+    assert(twice.getCondition == "EVENKEEL_HINT_COLUMN_NOT_A_KEY")
+  }
+
   test("a hint works in a CTE, read once or twice") {
     routes(
       "WITH c AS (SELECT /*+ PKG(k) */ k, sum(v) s FROM t GROUP BY k) SELECT * FROM c WHERE s > 1")
@@ -285,8 +316,25 @@ class HintPlacementSuite extends SparkSuite {
       "SELECT id, k FROM range(20) o, LATERAL (SELECT /*+ KIP */ k FROM t WHERE t.k = o.id)",
       routed = 0)
     routes(
-      "SELECT id, k FROM range(20) o, LATERAL (SELECT /*+ ROUTE('keel', k) */ k FROM t WHERE t.k = o.id)",
-      routed = 0)
+      "SELECT * FROM range(20) o WHERE EXISTS (WITH c AS (SELECT /*+ PKG(k) */ * FROM t) " +
+        "SELECT 1 FROM c WHERE c.k = o.id GROUP BY c.k)")
+  }
+
+  test("what cannot keep its hint in a correlated subquery says so") {
+    Seq("SELECT /*+ ROUTE('keel', k) */ k", "SELECT /*+ PKG */ DISTINCT g").foreach { select =>
+      val sql = s"SELECT * FROM range(20) o, LATERAL ($select FROM t WHERE t.k = o.id)"
+      routes(sql, routed = 0)
+      val outcomes = decisions(spark.sql(sql)).map(_.outcome)
+      assert(outcomes.contains(Outcome.Plain(Reason.CorrelatedSubquery)), sql)
+    }
+  }
+
+  test("a column that does not exist is an error in a correlated subquery, too") {
+    Seq("KEEL(nosuch)", "ROUTE('pkg', nosuch)").foreach { hint =>
+      val wrong = error(
+        spark.sql(s"SELECT * FROM range(20) o, LATERAL (SELECT /*+ $hint */ k FROM t WHERE k = id)"))
+      assert(wrong.getCondition == "EVENKEEL_UNKNOWN_HINT_COLUMN")
+    }
   }
 
   test("a filter on the key above a hinted subquery keeps the hint") {

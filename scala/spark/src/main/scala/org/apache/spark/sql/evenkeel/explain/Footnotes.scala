@@ -27,6 +27,13 @@ private[evenkeel] object Footnotes {
     add(plan, decision)
   }
 
+  /** A note, and a line in the log, on a plan of that kind: why the hint of what stands above it is lost. */
+  def lost(hint: String, columns: Seq[String], why: Reason, own: LogicalPlan): LogicalPlan = {
+    val decision = Decision(hint, columns, Outcome.Plain(why))
+    PlainNotice(own, decision)
+    addToOwn(own, decision)
+  }
+
   /** Those of a logical plan and all below it, but for what was seen. */
   def below(plan: LogicalPlan, seen: JSet[LogicalPlan]): Seq[Decision] =
     if (!seen.add(plan)) Nil

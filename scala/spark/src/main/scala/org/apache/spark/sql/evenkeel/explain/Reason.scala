@@ -54,6 +54,11 @@ object Reason {
         "NESTED_SUBQUERY",
         "a result is compared with a subquery that has subqueries itself, for which Spark builds the " +
           "aggregate anew; compare it in a query around this one")
+  case object CorrelatedSubquery
+      extends Reason(
+        "CORRELATED_SUBQUERY",
+        "Spark makes a join of the correlated subquery and builds this part of it anew; write the join, or " +
+          "GROUP BY instead of DISTINCT")
   case object NotAsked extends Reason("NOT_ASKED", "no hint asks for it")
   case object NoOperator
       extends Reason("NO_OPERATOR", "the hint met no grouped aggregate to act on")

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.apache.spark.sql.evenkeel.hint
 
-import org.apache.spark.sql.catalyst.expressions.{Attribute, PipeOperator, SubqueryExpression}
+import org.apache.spark.sql.catalyst.expressions.{
+  Alias,
+  Attribute,
+  PipeOperator,
+  SubqueryExpression
+}
 import org.apache.spark.sql.catalyst.plans.logical.{
   Aggregate,
   CTERelationDef,
@@ -115,6 +120,17 @@ private[hint] final class HintPlacing(strict: Boolean, tells: Boolean) {
   private def hasAll(columns: Seq[Attribute], request: RouteRequest): Boolean =
     request.columns.forall(name => columns.exists(a => SQLConf.get.resolver(a.name, name)))
 
+  /** The request above a projection: by their new names, where columns have others and lose the old ones. */
+  private def afterwards(above: Project, request: RouteRequest): RouteRequest = {
+    val is = SQLConf.get.resolver
+    request.copy(columns = request.columns.map { name =>
+      val renamed = above.projectList.collect {
+        case Alias(was: Attribute, now) if is(was.name, name) => now
+      }
+      if (renamed.size == 1 && !above.output.exists(a => is(a.name, name))) renamed.head else name
+    })
+  }
+
   private def whyUnmet(hint: RouteHint, child: LogicalPlan, request: RouteRequest): Reason =
     if (below(hint, child).isDefined) Reason.NamesNoKey(request.columns) else Reason.NoOperator
 
@@ -151,6 +167,8 @@ private[hint] final class HintPlacing(strict: Boolean, tells: Boolean) {
           case WholeGroups(keys)
               if !hint.request.exists(r => !hasAll(keys, r) && hasAll(bare.output, r)) =>
             hint.request.fold(bare)(unused(bare, _, Reason.KeysStayWhole))
+          case renames: Project =>
+            hint.copy(request = hint.request.map(afterwards(renames, _)), child = bare)
           case _ => hint.copy(child = bare)
         }
     }

@@ -26,6 +26,9 @@ private[evenkeel] object PlacedHint {
   def put(operator: LogicalPlan, request: Option[RouteRequest]): Unit =
     operator.setTagValue(Tag, request)
 
+  /** Takes the mark off an operator, which is no part of any other query either. */
+  def remove(operator: LogicalPlan): Unit = operator.unsetTagValue(Tag)
+
   /** The hint of an operator; `Some(None)` means NO_EVENKEEL. */
   def of(plan: LogicalPlan): Option[Option[RouteRequest]] = {
     val carried = plan match {
@@ -72,8 +75,8 @@ private[evenkeel] object PlacedHint {
   }
 
   /**
-   * The plan as if it had never been hinted, if that is wanted. Tags are no part of what nodes are compared by, so they
-   * come off nodes that the plan shares with the result, and back onto them if they must stay.
+   * The plan as if it had never been hinted, if that is wanted. Tags are no part of what nodes are compared by,
+   * so they come off nodes that the plan shares with the result, and back onto them if they must stay.
    */
   def strip(plan: LogicalPlan)(isWanted: LogicalPlan => Boolean): Option[LogicalPlan] = {
     val bare = plan.transformUpWithSubqueries {

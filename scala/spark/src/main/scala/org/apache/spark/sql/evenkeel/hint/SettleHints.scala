@@ -15,12 +15,12 @@ import org.apache.spark.sql.catalyst.planning.PhysicalAggregation
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LeafNode, LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern.{PLAN_EXPRESSION, WITH_EXPRESSION}
-import org.apache.spark.sql.evenkeel.explain.{Decision, Footnotes, Outcome, PlainNotice, Reason}
+import org.apache.spark.sql.evenkeel.explain.{Footnotes, Reason}
 
 /**
  * Does to a hinted aggregate, ahead of time, what Spark's optimizer would do by building it anew without
- * its hint: a DISTINCT becomes an aggregate; computed keys move into a projection below, and so do common expressions of NULLIF or BETWEEN; IN
- * subqueries that compare results become joins above.
+ * its hint: a DISTINCT becomes an aggregate; computed keys move into a projection below, and so do common
+ * expressions of NULLIF or BETWEEN; IN subqueries that compare results become joins above.
  * {{{
  * Aggregate [k % 10], [k % 10 AS m, sum(nullif(v, 0))] [hint]   becomes
  * Project [m, _aggregateexpression AS `sum(nullif(v, 0))`]
@@ -99,11 +99,9 @@ object SettleHints extends Rule[LogicalPlan] {
 
   /** The aggregate without its hint, and a note on what stands below: Spark will build all above that anew. */
   private def losing(a: Aggregate, request: RouteRequest): LogicalPlan = {
-    val below = a.child.clone()
-    val decision =
-      Decision(s"hint $request", request.columns, Outcome.Plain(Reason.NestedSubquery))
-    PlainNotice(below, decision)
-    a.copy(child = Footnotes.addToOwn(below, decision), hint = None)
+    val below =
+      Footnotes.lost(s"hint $request", request.columns, Reason.NestedSubquery, a.child.clone())
+    a.copy(child = below, hint = None)
   }
 
   /** Computed keys under the names that the request has for them. */

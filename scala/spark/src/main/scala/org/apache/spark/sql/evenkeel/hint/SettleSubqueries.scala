@@ -2,9 +2,15 @@
 package org.apache.spark.sql.evenkeel.hint
 
 import org.apache.spark.sql.catalyst.expressions.SubqueryExpression
-import org.apache.spark.sql.catalyst.plans.logical.{AnalysisHelper, LogicalPlan}
+import org.apache.spark.sql.catalyst.plans.logical.{
+  AnalysisHelper,
+  Deduplicate,
+  Distinct,
+  LogicalPlan
+}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern.PLAN_EXPRESSION
+import org.apache.spark.sql.evenkeel.explain.{Footnotes, Reason}
 
 /**
  * Puts the hints of a correlated subquery onto their operators as soon as it is resolved, since Spark's check of
@@ -30,8 +36,25 @@ object SettleSubqueries extends Rule[LogicalPlan] {
 
   private def settled(plan: LogicalPlan): LogicalPlan =
     AnalysisHelper.allowInvokingTransformsInAnalyzer {
+      CheckRouteHints(plan)
       // Where Spark makes joins of a subquery, no exchange can stand "right here".
-      val bare = KipHint.Remove(plan).transformUp { case here: RoutedRepartition => here.child }
-      PlacedHint.harden(placing.takeOut(placing.place(bare)))
+      val bare = KipHint.Remove(plan).transformUp { case here: RoutedRepartition =>
+        losing(here.child.clone(), here.request)
+      }
+      val placed = placing.takeOutAboveCtes(placing.place(bare))
+      // Those are built anew there, before they become aggregates, which could keep a hint.
+      placed.foreach {
+        case d @ (_: Distinct | _: Deduplicate) =>
+          PlacedHint.of(d).flatten.foreach { request =>
+            PlacedHint.remove(d)
+            losing(d.children.head, request)
+          }
+        case _ =>
+      }
+      PlacedHint.harden(placed)
     }
+
+  /** Leaves a note on what stands below something that loses its hint. */
+  private def losing(own: LogicalPlan, request: RouteRequest): LogicalPlan =
+    Footnotes.lost(s"hint $request", request.columns, Reason.CorrelatedSubquery, own)
 }
