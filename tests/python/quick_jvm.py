@@ -7,6 +7,7 @@ third of the time. The archive is made once for an installed PySpark and kept in
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import hashlib
 import os
@@ -64,33 +65,37 @@ def options() -> str:
 
 
 def fingerprint() -> str:
-    """Of the Spark and the Java that are used."""
-    java = Path(shutil.which("java") or os.devnull).resolve()
-    stamps = [f"{path} {path.stat().st_mtime_ns}" for path in (HOME / "jars", java)]
-    return hashlib.sha256("\n".join(stamps).encode()).hexdigest()[:16]
+    """Of the Spark and the Java that are used, and of what is done with them."""
+    home = os.environ.get("JAVA_HOME")
+    java = Path(home, "bin", "java") if home else Path(shutil.which("java") or os.devnull)
+    stamps = [f"{path} {path.stat().st_mtime_ns}" for path in (HOME / "jars", java.resolve())]
+    return hashlib.sha256("\n".join([*stamps, SESSION]).encode()).hexdigest()[:16]
 
 
 def make(archive: Path) -> None:
-    """Runs a session and has its classes archived when its JVM ends."""
+    """Runs a session and has its classes archived when its JVM ends.
+
+    An archive that cannot be made costs time, no test: whatever is wrong they will tell themselves.
+    """
     fresh = archive.with_suffix(".fresh")
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder, "session.py")
         script.write_text(SESSION)
         plain = {k: v for k, v in os.environ.items() if not k.startswith(("SPARK_", "PYSPARK_"))}
-        subprocess.run(
-            [HOME / "bin" / "spark-submit", script],
-            cwd=folder,
-            env=plain
-            | {
-                "SPARK_HOME": str(HOME),
-                "SPARK_LOCAL_IP": "127.0.0.1",
-                "PYSPARK_PYTHON": sys.executable,
-                "SPARK_SUBMIT_OPTS": f"{ONE_COMPILER} -XX:ArchiveClassesAtExit={fresh}",
-            },
-            capture_output=True,
-            check=True,
-            timeout=240,
-        )
-    # An archive that Java did not write costs time, no test.
+        environment = plain | {
+            "SPARK_HOME": str(HOME),
+            "SPARK_LOCAL_IP": "127.0.0.1",
+            "PYSPARK_PYTHON": sys.executable,
+            "SPARK_SUBMIT_OPTS": f"{ONE_COMPILER} -XX:ArchiveClassesAtExit={fresh}",
+        }
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            subprocess.run(
+                [HOME / "bin" / "spark-submit", script],
+                cwd=folder,
+                env=environment,
+                capture_output=True,
+                check=False,
+                timeout=240,
+            )
     if fresh.exists():
         fresh.replace(archive)

@@ -9,6 +9,7 @@ import java.nio.file.StandardOpenOption.{CREATE, WRITE}
 import java.nio.file.{Files, Path, Paths}
 import java.security.MessageDigest
 import java.util.HexFormat
+import java.util.concurrent.TimeUnit.MINUTES
 import java.util.spi.ToolProvider
 
 import scala.jdk.CollectionConverters._
@@ -61,9 +62,12 @@ object QuickJvm {
     Files.createDirectories(parent)
     val wanted = parent.resolve(fingerprint)
     whileLocked(parent.resolve("lock")) {
-      if (!Files.exists(wanted)) {
+      // Else whoever made it was stopped before it was done.
+      val done = wanted.resolve("done")
+      if (!Files.exists(done)) {
         parent.toFile.listFiles().filter(_.isDirectory).foreach(Utils.deleteRecursively)
         make(wanted)
+        Files.createFile(done)
       }
     }
     wanted
@@ -87,16 +91,16 @@ object QuickJvm {
       packed(wanted).mkString(File.pathSeparator),
       ArchivedSession.getClass.getName.stripSuffix("$"))
     val log = wanted.resolve("log").toFile
-    val code = new ProcessBuilder(command: _*)
-      .redirectErrorStream(true)
-      .redirectOutput(log)
-      .start()
-      .waitFor()
+    val process =
+      new ProcessBuilder(command: _*).redirectErrorStream(true).redirectOutput(log).start()
     // An archive that Java does not write costs time, no test.
-    if (code == 0 && Files.exists(fresh)) {
+    if (process.waitFor(5, MINUTES) && process.exitValue == 0 && Files.exists(fresh)) {
       Files.move(fresh, archive(wanted), ATOMIC_MOVE)
       ()
-    } else System.err.println(s"No archive of classes: exit code $code, see $log")
+    } else {
+      process.destroyForcibly()
+      System.err.println(s"No archive of classes, see $log")
+    }
   }
 
   /** Tests run in two processes side by side, which want the same. */
