@@ -3,6 +3,7 @@ package org.apache.spark.sql.evenkeel.state.decide
 
 import java.nio.file.{Files, Paths}
 
+import org.apache.commons.io.FileUtils
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.classic.ClassicConversions.castToImpl
@@ -47,7 +48,8 @@ class SampledRoutingSuite extends SparkSuite with Eventually {
   private def count(
       batches: Seq[(Seq[Long], Seq[(String, String)])],
       prepare: DataFrame => DataFrame = identity,
-      pause: StreamingQuery => Unit = _ => ()): Ran = {
+      pause: StreamingQuery => Unit = _ => (),
+      between: String => Unit = _ => ()): Ran = {
     implicit val encoder: Encoder[Long] = Encoders.scalaLong
     val input = MemoryStream[Long](encoder, castToImpl(spark))
     val checkpoint = Files.createTempDirectory("sampled").toString
@@ -71,6 +73,7 @@ class SampledRoutingSuite extends SparkSuite with Eventually {
         finally query.stop()
         // What a run leaves for the next one is written when the bus comes to its end.
         spark.sparkContext.listenerBus.waitUntilEmpty()
+        between(checkpoint)
       }
     }
     val counts = spark.table("sampled").collect().map(r => r.getLong(0) -> r.getLong(1)).toMap
@@ -282,6 +285,35 @@ class SampledRoutingSuite extends SparkSuite with Eventually {
     assert(epochs.last.getAs[Boolean]("plain"))
     assert(ran.counts == exact(before ++ before ++ release))
     assert(new CheckpointProvider(spark, ran.checkpoint).release().changed)
+  }
+
+  /** As if the driver had been killed in its last batch. */
+  private def killed(checkpoint: String): Unit = {
+    FileUtils.deleteDirectory(Paths.get(checkpoint, "evenkeel", "sample").toFile)
+    val commits = Paths.get(checkpoint, "commits")
+    val last = commits.toFile.list().flatMap(_.toLongOption).max
+    Seq(s"$last", s".$last.crc").foreach(name => Files.deleteIfExists(commits.resolve(name)))
+  }
+
+  test("a step back to plain hash that does not come to it, as after a crash, is no step") {
+    val (before, release) = (colliding(3, 35000), uniform(3, 40000))
+    val ran = count(
+      Seq(
+        before -> Nil,
+        release -> Seq(
+          "spark.evenkeel.streaming.repartition" -> "release",
+          "spark.evenkeel.streaming.maxMovedShare" -> "0.2")),
+      between = killed)
+    val epochs = ran.epochs.collect()
+    val (there, back) = epochs.span(!_.getAs[String]("reason").startsWith("release"))
+    assert(back.last.getAs[Boolean]("plain"))
+    // Each has 15 % of the state, so no two of them lose their homes at once.
+    val heavy = (there.last +: back).map { epoch =>
+      val keys = epoch.getSeq[org.apache.spark.sql.Row](epoch.fieldIndex("heavy_keys"))
+      keys.count(_.getAs[String]("name").toLong < 1000)
+    }
+    assert(heavy.toSeq == Seq(4, 3, 2, 1, 0))
+    assert(ran.counts == exact(before ++ release))
   }
 
   test("under hint a stream moves if it has the hint, and only then") {

@@ -54,7 +54,7 @@ final class RandomRouting extends DecideRouting {
     else Left(NotNow)
   }
 
-  override def figures(question: RoutingQuestion): Map[String, Long] = Map.empty
+  override def figures(question: RoutingQuestion, adopts: Boolean): Map[String, Long] = Map.empty
 }
 
 object RandomRouting {

@@ -51,7 +51,7 @@ final class ScheduledMoves extends DecideRouting {
     }
   }
 
-  override def figures(question: RoutingQuestion): Map[String, Long] = Map.empty
+  override def figures(question: RoutingQuestion, adopts: Boolean): Map[String, Long] = Map.empty
 
   private def hosts(question: RoutingQuestion): Array[Int] = {
     val table = question.current.value

@@ -33,6 +33,7 @@ import org.apache.spark.sql.execution.streaming.runtime.StreamExecution
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streaming.StreamingQueryProgress
 
+import io.evenkeel.core.kip.HostedHistogram
 import io.evenkeel.core.prompt.Elasticity
 import io.evenkeel.core.table.RoutingTable
 
@@ -73,6 +74,7 @@ final class SampledRouting extends DecideRouting {
     val execution = executionOf(question)
     memory.scale(execution, question, table)
     look(question, memory)
+    memory.settle(question.lastEpoch)
     val facts = factsOf(question, memory, execution)
     val settings = RepartitionSettings.of(conf)
     val names =
@@ -83,20 +85,20 @@ final class SampledRouting extends DecideRouting {
       else
         new RepartitionDecider(settings)
           .decide(question.batch, question.operator, table, histogram, names, facts)
-    if (histogram.total > 0) {
-      val after = answer.fold(_ => table, _.epoch.table)
-      memory.forecast = Map(
-        MigrationMetrics.ImbalanceBefore -> permille(histogram.loads(table)),
-        MigrationMetrics.ImbalanceAfter -> permille(histogram.loads(after)))
-    }
-    answer.foreach { adoption =>
-      memory.unfinished = !adoption.isLast
-      memory.homes = adoption.epoch.heavyKeys
-    }
+    memory.counted = Option.when(histogram.total > 0)(histogram -> table)
+    memory.proposed = answer.toOption
     answer.map(_.epoch)
   }
 
-  override def figures(question: RoutingQuestion): Map[String, Long] = memoryOf(question).forecast
+  override def figures(question: RoutingQuestion, adopts: Boolean): Map[String, Long] = {
+    val memory = memoryOf(question)
+    memory.counted.fold(Map.empty[String, Long]) { case (histogram, before) =>
+      val after = memory.proposed.filter(_ => adopts).fold(before)(_.epoch.table)
+      Map(
+        MigrationMetrics.ImbalanceBefore -> permille(histogram.loads(before)),
+        MigrationMetrics.ImbalanceAfter -> permille(histogram.loads(after)))
+    }
+  }
 
   /** Whether tasks count keys: not where nothing could come of it. */
   private def counts(mode: String, question: RoutingQuestion): Boolean = mode match {
@@ -172,14 +174,27 @@ object SampledRouting {
       opened
     }
     private var watching: Option[SampleWatch] = None
-    var unfinished = false
+    private var unfinishedSteps = false
     var hasLooked = false
     var measured: Option[MovedState] = None
     var lastMigration: Option[MigrationTally] = None
     // Quiet keys included: their state is found by name when they move, and weighs what it weighed.
     var homes: Seq[HeavyKey] = Nil
-    var forecast: Map[String, Long] = Map.empty
+    // Of the last batch that was decided about, with the table before it.
+    var counted: Option[(HostedHistogram, RoutingTable)] = None
+    var proposed: Option[Adoption] = None
     private var partitionScale: Option[PartitionScale] = None
+
+    def unfinished: Boolean = unfinishedSteps
+
+    /** What was proposed last counts if it has come to it, which `lastEpoch` tells. */
+    def settle(lastEpoch: Option[Long]): Unit = {
+      proposed.filter(adoption => lastEpoch.contains(adoption.epoch.batch)).foreach { adoption =>
+        unfinishedSteps = !adoption.isLast
+        homes = adoption.epoch.heavyKeys
+      }
+      proposed = None
+    }
 
     def learn(moved: MovedState): Unit = measured = Some(measured.fold(moved)(moved.after))
 

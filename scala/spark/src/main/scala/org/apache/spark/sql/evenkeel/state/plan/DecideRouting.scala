@@ -55,11 +55,11 @@ trait DecideRouting {
       keys: Seq[Expression],
       input: SparkPlan): SparkPlan
 
-  /** The routing to adopt in this batch, or why none. */
+  /** The routing to adopt in this batch, or why none. It may not come to it: `lastEpoch` tells the next time. */
   def decide(question: RoutingQuestion): Either[Reason, RoutingEpoch]
 
-  /** Numbers for the progress of this batch. */
-  def figures(question: RoutingQuestion): Map[String, Long]
+  /** Numbers for the progress of this batch, when it is known whether it adopts a table. */
+  def figures(question: RoutingQuestion, adopts: Boolean): Map[String, Long]
 }
 
 object DecideRouting {
