@@ -62,7 +62,7 @@ bench: setup ## Run the JMH benchmarks and write docs/benchmarks/core.md (about 
 soak: setup ## Random queries, halted streams, a long stream (hours; EVENKEEL_SEED, _QUERIES, _CRASHES, _BATCHES)
 	EVENKEEL_QUERIES=$${EVENKEEL_QUERIES:-2000} EVENKEEL_WAYS=36 $(SBT) "spark/testOnly *DifferentialSuite"
 	EVENKEEL_MATRIX=all $(SBT) "spark/testOnly *OperatorMatrixSuite *TypedOperatorSuite"
-	EVENKEEL_MATRIX=all $(SBT) "spark/testOnly *.HaltSuite *SinkSuite *CommandCrashSuite *SetBackSuite"
+	EVENKEEL_MATRIX=all $(SBT) "spark/testOnly *.HaltSuite *SinkSuite *CommandCrashSuite *SetBackSuite *ThereAndBackSuite"
 	EVENKEEL_CRASHES=$${EVENKEEL_CRASHES:-200} $(SBT) "spark/testOnly *RandomHaltSuite"
 	EVENKEEL_BATCHES=$${EVENKEEL_BATCHES:-500} $(SBT) "spark/testOnly *LongRunSuite"
 

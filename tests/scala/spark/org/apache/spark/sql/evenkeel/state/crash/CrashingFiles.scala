@@ -54,7 +54,7 @@ object CrashingFiles {
 
   private def kind(path: Path): String = {
     val parts = path.toUri.getPath.split('/').toSeq
-    if (path.getName == "_evenkeel_latest") "latest"
+    if (path.getName.startsWith("_evenkeel_")) path.getName.stripPrefix("_evenkeel_")
     else if (parts.contains("routing"))
       if (path.getName.endsWith(".moved")) "moved" else "routing"
     else Seq("backup", "offsets", "commits", "state").find(parts.contains).getOrElse("other")

@@ -67,11 +67,29 @@ final class FileStream(spark: SparkSession, val input: Path, life: Path, query: 
     }
     .sortBy(_._1)
 
+  /** Takes the batches after `last` out of these logs, as people do to run them again. */
+  def setBack(last: Long, logs: Seq[String] = FileStream.Logs): Unit =
+    logs.foreach(log => FileStream.setBack(checkpoint.resolve(log), last))
+
   def lastCommitted: Long =
     checkpoint.resolve("commits").toFile.list().flatMap(_.toLongOption).max
 }
 
 object FileStream {
+
+  /** All logs that tell which batches there were. */
+  val Logs: Seq[String] = Seq("offsets", "commits", "sources/0")
+
+  private def setBack(log: Path, last: Long): Unit = filesIn(log).foreach { file =>
+    val number = file.getFileName.toString.stripPrefix(".").stripSuffix(".crc").toLongOption
+    if (number.exists(_ > last)) Files.delete(file)
+  }
+
+  def filesIn(folder: Path): Seq[Path] = {
+    val files = Files.list(folder)
+    try files.iterator.asScala.toSeq
+    finally files.close()
+  }
 
   /** Writes one file per batch; the source takes them in the order of their times. */
   def writeInput(folder: Path, batches: Seq[Seq[Event]]): Unit =

@@ -3,8 +3,6 @@ package org.apache.spark.sql.evenkeel.state.crash
 
 import java.nio.file.{Files, Path}
 
-import scala.jdk.CollectionConverters._
-
 import org.apache.commons.io.FileUtils
 import org.apache.spark.sql.evenkeel.state.migrate.{Backend, StreamSuite}
 
@@ -19,28 +17,11 @@ class SetBackSuite extends StreamSuite {
   override protected def settings: Map[String, String] =
     super.settings + ("spark.sql.streaming.noDataMicroBatches.enabled" -> "false")
 
-  private val all = Seq("offsets", "commits", "sources/0")
-
-  /** Batches 0 to `last` stay in these logs. */
-  private def setBack(stream: FileStream, last: Long, logs: Seq[String]): Unit =
-    logs.foreach { log =>
-      filesIn(stream.checkpoint.resolve(log)).foreach { file =>
-        val number = file.getFileName.toString.stripPrefix(".").stripSuffix(".crc").toLongOption
-        if (number.exists(_ > last)) Files.delete(file)
-      }
-    }
-
-  private def filesIn(folder: Path): Seq[Path] = {
-    val files = Files.list(folder)
-    try files.iterator.asScala.toSeq
-    finally files.close()
-  }
-
   /** As if nothing of the batches after `last` had reached the store. */
   private def removeState(stream: FileStream, last: Long): Unit = {
     val version = raw"\.?(\d+)\D.*".r
     (0 until partitions).foreach { partition =>
-      filesIn(stream.checkpoint.resolve(s"state/0/$partition")).foreach { file =>
+      FileStream.filesIn(stream.checkpoint.resolve(s"state/0/$partition")).foreach { file =>
         file.getFileName.toString match {
           case version(number) if number.toLong > last + 1 => Files.delete(file)
           case _ =>
@@ -73,7 +54,7 @@ class SetBackSuite extends StreamSuite {
       withConf(moving(backend, adopt).toSeq: _*)(stream.record())
     }
     goOn(5, adopt)
-    setBack(stream, last, logs)
+    stream.setBack(last, logs)
     goOn(6, adoptAgain)
     goOn(batches, adoptAgain)
     val theirs =
@@ -100,7 +81,7 @@ class SetBackSuite extends StreamSuite {
       withConf(moving(Backend.hdfs, adopt).toSeq: _*)(run.record())
     }
     goOn(first, 5, Seq(1))
-    setBack(first, 3, Seq("commits"))
+    first.setBack(3, Seq("commits"))
     removeState(first, 3)
     val next = prepare(first)
     goOn(next, 6, Seq(4, 5))
@@ -138,11 +119,11 @@ class SetBackSuite extends StreamSuite {
 
   for (backend <- Backend.two) {
     test(s"a query that is set back adopts its tables again, ${backend.name}") {
-      assert(run(backend, Seq(1, 3, 4), Nil, last = 2, all) == Seq(1, 3, 4))
+      assert(run(backend, Seq(1, 3, 4), Nil, last = 2, FileStream.Logs) == Seq(1, 3, 4))
     }
 
     test(s"a query that is set back adopts no other tables before it is done, ${backend.name}") {
-      assert(run(backend, Seq(1), Seq(3, 4, 5, 6), last = 2, all) == Seq(1, 5, 6))
+      assert(run(backend, Seq(1), Seq(3, 4, 5, 6), last = 2, FileStream.Logs) == Seq(1, 5, 6))
     }
 
     test(

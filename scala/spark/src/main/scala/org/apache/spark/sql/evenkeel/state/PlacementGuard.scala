@@ -30,6 +30,7 @@ private[state] final class PlacementGuard(store: StateStoreId, hadoopConf: Confi
     if (!isCleared && isOfRun) {
       val checkpoint = new Path(store.checkpointRootLocation).getParent
       val ledger = new RoutingLedger(checkpoint, store.operatorId, hadoopConf)
+      ledger.checkNotReleasedAfter(version)
       // An epoch of this very batch counts too: later batches will believe that its state has moved.
       ledger.around(version).find(!_.table.isPlain).foreach { epoch =>
         throw StateErrors.notPlannedByUs(checkpoint, store.operatorId, epoch.batch)

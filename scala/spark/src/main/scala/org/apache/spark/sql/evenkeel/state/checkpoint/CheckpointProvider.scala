@@ -83,7 +83,7 @@ final class CheckpointProvider(session: SparkSession, location: String, settleMs
     }
     if (routed.nonEmpty) throw CheckpointErrors.routed(root, routed)
     // Batches that were taken out of the logs have left snapshots, which lie by their tables. Spark would read them.
-    routedAfter(batch).foreach { routed => throw CheckpointErrors.setBack(root, batch, routed) }
+    routedAfter(batch).foreach(later => throw CheckpointErrors.setBack(root, batch, later))
     val change = StateProviders.sparks(provider) match {
       case Some(theirs) => rewrite(batch, file, provider, theirs)
       case None if StateProviders.ours(provider).isDefined => unchanged(batch, provider)
@@ -92,7 +92,7 @@ final class CheckpointProvider(session: SparkSession, location: String, settleMs
     // Plain hashing needs no log, and Spark may give the query another number of partitions.
     RoutingLedger
       .operators(root, hadoopConf)
-      .foreach(new RoutingLedger(root, _, hadoopConf).clear())
+      .foreach(new RoutingLedger(root, _, hadoopConf).release())
     files.delete(RoutingLedger.root(root))
     files.delete(KeptSamples.folder(root))
     change
@@ -113,6 +113,9 @@ final class CheckpointProvider(session: SparkSession, location: String, settleMs
       throw CheckpointErrors.uncommitted(root, latest)
     }
     commitOf(latest)
+    RoutingLedger
+      .stateful(root, hadoopConf)
+      .foreach(new RoutingLedger(root, _, hadoopConf).checkNotReleasedAfter(latest + 1))
     if (settleMs > 0) {
       Thread.sleep(settleMs)
       if (fingerprint() != seen)

@@ -42,6 +42,19 @@ private[evenkeel] object LedgerErrors {
       "folder" -> folder.toString,
       "batch" -> batch.toString)
 
+  def setBack(
+      checkpoint: Path,
+      operator: Long,
+      batch: Long,
+      released: Long): EvenkeelStateException =
+    EvenkeelErrors.state(
+      "EVENKEEL_RELEASED_STREAM_SET_BACK",
+      None,
+      "checkpoint" -> checkpoint.toString,
+      "operator" -> operator.toString,
+      "batch" -> batch.toString,
+      "released" -> released.toString)
+
   /** Runs `body`, which reads `file`'s bytes; whatever it finds wrong names the file and the remedy. */
   def explained[T](file: Path)(body: => T): T =
     try body

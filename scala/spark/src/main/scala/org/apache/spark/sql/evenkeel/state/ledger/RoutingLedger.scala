@@ -90,10 +90,7 @@ final class RoutingLedger(checkpoint: Path, operator: Long, hadoopConf: Configur
   def markNewest(): Unit =
     epochs.lastOption.filterNot(readLatest().contains(_)).foreach(mark)
 
-  private def mark(batch: Long): Unit = {
-    files.makeFolder(latestPath.getParent)
-    files.write(latestPath, ByteBuffer.allocate(8).putLong(batch).array, overwrite = true)
-  }
+  private def mark(batch: Long): Unit = writeNumber(latestPath, batch)
 
   /**
    * Notes what the migration of an epoch did. Failing to do so harms nobody. It may come when the query is over:
@@ -123,6 +120,21 @@ final class RoutingLedger(checkpoint: Path, operator: Long, hadoopConf: Configur
     epochs.filter(_ < batch).dropRight(1).foreach(remove)
 
   /**
+   * Removes the log of an operator that is back at plain hashing. What remains is a mark of when that was so first: a
+   * query that people set back further would find state by tables that nobody knows any more.
+   */
+  def release(): Unit = {
+    epochs.lastOption.foreach(writeNumber(releasedPath, _))
+    clear()
+  }
+
+  /** Stops whoever wants to go on with `batch` though its state may lie by a table of a log that was removed. */
+  def checkNotReleasedAfter(batch: Long): Unit =
+    readNumber(releasedPath).filter(_ >= batch).foreach { released =>
+      throw LedgerErrors.setBack(checkpoint, operator, batch, released)
+    }
+
+  /**
    * Removes the log. Whoever stops it on the way leaves a shorter log whose newest epoch is the same, so that
    * it can be read, judged and removed again.
    */
@@ -148,10 +160,17 @@ final class RoutingLedger(checkpoint: Path, operator: Long, hadoopConf: Configur
     epoch
   }
 
-  private def readLatest(): Option[Long] = get(latestPath).map { bytes =>
+  private def readLatest(): Option[Long] = readNumber(latestPath)
+
+  private def readNumber(from: Path): Option[Long] = get(from).map { bytes =>
     if (bytes.length != 8)
-      throw LedgerErrors.damaged(latestPath, s"it has ${bytes.length} bytes", None)
+      throw LedgerErrors.damaged(from, s"it has ${bytes.length} bytes", None)
     ByteBuffer.wrap(bytes).getLong
+  }
+
+  private def writeNumber(to: Path, number: Long): Unit = {
+    files.makeFolder(to.getParent)
+    files.write(to, ByteBuffer.allocate(8).putLong(number).array, overwrite = true)
   }
 
   private def get(from: Path): Option[Array[Byte]] =
@@ -165,6 +184,8 @@ final class RoutingLedger(checkpoint: Path, operator: Long, hadoopConf: Configur
   private def movedPath(batch: Long): Path = new Path(folder, s"$batch.moved")
 
   private def latestPath: Path = RoutingLedger.latest(checkpoint, operator)
+
+  private def releasedPath: Path = RoutingLedger.released(checkpoint, operator)
 }
 
 object RoutingLedger {
@@ -177,14 +198,23 @@ object RoutingLedger {
 
   // Spark reads nothing but folders with a number for a name there, and `_metadata`.
   private def latest(checkpoint: Path, operator: Long): Path =
-    new Path(checkpoint, s"$DIR_NAME_STATE/$operator/_evenkeel_latest")
+    withState(checkpoint, operator, "_evenkeel_latest")
+
+  private def released(checkpoint: Path, operator: Long): Path =
+    withState(checkpoint, operator, "_evenkeel_released")
+
+  private def withState(checkpoint: Path, operator: Long, name: String): Path =
+    new Path(checkpoint, s"$DIR_NAME_STATE/$operator/$name")
+
+  /** The stateful operators of a checkpoint, ascending. */
+  def stateful(checkpoint: Path, hadoopConf: Configuration): Seq[Long] =
+    new CheckpointFiles(checkpoint, hadoopConf).numbers(new Path(checkpoint, DIR_NAME_STATE))
 
   /** The operators of a checkpoint that have a routing log, or should have one, ascending. */
   def operators(checkpoint: Path, hadoopConf: Configuration): Seq[Long] = {
     val files = new CheckpointFiles(checkpoint, hadoopConf)
-    val marked = files
-      .numbers(new Path(checkpoint, DIR_NAME_STATE))
-      .filter(operator => files.exists(latest(checkpoint, operator)))
+    val marked =
+      stateful(checkpoint, hadoopConf).filter(o => files.exists(latest(checkpoint, o)))
     (files.numbers(root(checkpoint)) ++ marked).distinct.sorted
   }
 }

@@ -134,8 +134,10 @@ private[plan] object RunMemory {
     val conf = batch.session.sessionState.newHadoopConf()
     val key = (batch.checkpoint, operator)
     val isHeld = held.synchronized(held.getOrDefault(key, -1L) >= batch.batch)
+    val ledger = new RoutingLedger(batch.checkpoint, operator, conf)
+    if (batch.isOurs) ledger.checkNotReleasedAfter(batch.batch)
     new RunMemory(
-      new RoutingLedger(batch.checkpoint, operator, conf),
+      ledger,
       new StateVersions(batch.checkpoint, operator, conf),
       batch.batch,
       mayHaveRun = isHeld || !batch.isBegunHere,
