@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import io
+import tempfile
 from typing import Any
 
 import pytest
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.functions import expr
+from pyspark.sql import functions as F
 
 import evenkeel
 
@@ -69,6 +70,51 @@ def check_hints(spark: SparkSession) -> None:
     assert evenkeel.decisions(routed)[0].routed
 
 
+def check_sql(spark: SparkSession) -> None:
+    table(spark).createOrReplaceTempView("t")
+    expected = rows(spark.sql("SELECT k, sum(v) AS s FROM t GROUP BY k"))
+    hinted = "SELECT /*+ PKG(8, k) */ k, sum(v) AS s FROM t GROUP BY k"
+    spark.sql(hinted).createOrReplaceTempView("hinted")
+    for sql in (
+        f"WITH c AS ({hinted}) SELECT * FROM c",
+        f"SELECT c.* FROM ({hinted}) c WHERE k IN (SELECT k FROM t)",
+        "SELECT * FROM hinted",
+        f"{hinted} HAVING s > 0 ORDER BY max(v)",
+        "SELECT k, s FROM (SELECT DISTINCT k FROM t) o, "
+        "LATERAL (SELECT /*+ PKG(8) */ sum(v) AS s FROM t WHERE t.k = o.k)",
+    ):
+        df = spark.sql(sql)
+        assert rows(df) == expected, sql
+        assert [d.text for d in evenkeel.decisions(df) if d.routed], sql
+    with tempfile.TemporaryDirectory() as folder:
+        spark.sql(f"INSERT OVERWRITE DIRECTORY '{folder}' USING parquet {hinted}")
+        assert evenkeel.report(spark, last=1)[0]["router"] == "pkg"
+        assert rows(spark.read.parquet(folder)) == expected
+    spark.sql(f"CACHE TABLE kept AS {hinted}")
+    assert evenkeel.report(spark, last=1)[0]["targets"] == 8
+    assert rows(spark.table("kept")) == expected
+    spark.sql("UNCACHE TABLE kept")
+
+
+def check_steps(spark: SparkSession) -> None:
+    """What stands above a hinted DataFrame."""
+
+    def steps(df: DataFrame) -> list[DataFrame]:
+        few = df.where("min(v) > 3")
+        return [
+            df.orderBy(F.max("v")),
+            few,
+            few.orderBy(few["s"]).where(df["k"] > 2),
+            df.where((df["k"] > 2) & (df["s"] > 0)),
+            few.join(df.orderBy("k"), "k").select(few["s"]),
+        ]
+
+    plain = table(spark).groupBy("k").agg(F.sum("v").alias("s"))
+    for hinted, unhinted in zip(steps(evenkeel.pkg(plain, "k")), steps(plain), strict=True):
+        assert rows(hinted) == rows(unhinted)
+        assert [d.text for d in evenkeel.decisions(hinted) if d.routed]
+
+
 def check_reasons(spark: SparkSession) -> None:
     whole = evenkeel.pkg(table(spark)).agg({"v": "sum"})
     assert [d.code for d in evenkeel.why_not(whole)] == ["NO_GROUPING_KEYS"]
@@ -106,7 +152,7 @@ def check_whole_groups(spark: SparkSession) -> None:
 def check_panes(spark: SparkSession) -> None:
     times = spark.range(90).selectExpr("id % 3 AS k", "timestamp_seconds(id * 20) AS at")
     window = "window(at, '10 minutes', '1 minute')"
-    counts = evenkeel.pkg(times).groupBy("k", expr(window)).count()
+    counts = evenkeel.pkg(times).groupBy("k", F.expr(window)).count()
     texts = {d.text.split()[0]: d for d in evenkeel.decisions(counts)}
     assert texts["routed"].routed
     assert not texts["combined"].routed
@@ -149,6 +195,8 @@ def check_report(spark: SparkSession) -> None:
 def check_all(spark: SparkSession) -> None:
     spark.conf.set("spark.sql.shuffle.partitions", "4")
     check_hints(spark)
+    check_sql(spark)
+    check_steps(spark)
     check_reasons(spark)
     check_whole_groups(spark)
     check_panes(spark)
