@@ -63,6 +63,12 @@ private[cluster] abstract class FailureSuite extends AnyFunSuite with BeforeAndA
     cluster.session.sql("SELECT k, count(*) AS n, gated_sum(v) AS s FROM input GROUP BY k")
   }
 
+  /** The input under a hint. DALTON would split nothing where map tasks have made one row of each light key. */
+  protected def hinted(input: DataFrame, router: String, shape: String): DataFrame = {
+    val all = if (router == "dalton" && shape == "merge") Seq("heavy=all") else Nil
+    input.hint(router, Seq[Any](16, "k", s"shape=$shape") ++ all: _*)
+  }
+
   protected def withSettings[T](pairs: (String, String)*)(body: => T): T = {
     val conf = cluster.session.conf
     pairs.foreach { case (key, value) => conf.set(key, value) }

@@ -21,8 +21,7 @@ final class LaterJobSuite extends FailureSuite {
   private lazy val wantedSorted: Seq[Row] = sorted(rows).collect().toSeq
   private lazy val wantedJoined: Seq[Row] = joined(rows).collect().toSeq
 
-  private def hinted(router: String, shape: String): DataFrame =
-    rows.hint(router, 16, "k", s"shape=$shape")
+  private def hinted(router: String, shape: String): DataFrame = hinted(rows, router, shape)
 
   for (declared <- Declared.all)
     test(s"a router that draws targets anew and declares ${declared.word} is wrong, AQE true") {
@@ -55,7 +54,7 @@ final class LaterJobSuite extends FailureSuite {
   for (router <- Seq("keel", "dalton"))
     test(s"$router, merge, the exchange by key spared, ORDER BY above: every row is counted once") {
       withSettings(sparing: _*) {
-        val query = sorted(hinted(router, "merge"))
+        val query = sorted(rows.hint(router, 16, "k", "shape=merge"))
         assert(loseBoth(query, wantedSorted) == Ending.Right)
         assert(query.queryExecution.executedPlan.toString.contains("WholeKeys"))
       }
@@ -71,28 +70,26 @@ final class LaterJobSuite extends FailureSuite {
     }
   }
 
-  test("an executor is killed while ORDER BY runs, AQE true: every row is counted once") {
-    withSettings("spark.sql.adaptive.enabled" -> "true") {
-      assert(loseBoth(sorted(hinted("dalton", "raw")), wantedSorted, kill = true) == Ending.Right)
-    }
-  }
-
-  for (shape <- Seq("raw", "merge"))
-    test(
-      s"an executor is killed while ORDER BY runs, keel's table, $shape: every row is counted once") {
+  for (router <- Seq("dalton", "keel"); shape <- Seq("raw", "merge"))
+    test(s"an executor is killed while ORDER BY runs, $router, $shape: every row is counted once") {
       withSettings("spark.sql.adaptive.enabled" -> "true") {
-        assert(loseBoth(sorted(hinted("keel", shape)), wantedSorted, kill = true) == Ending.Right)
+        assert(loseBoth(sorted(hinted(router, shape)), wantedSorted, kill = true) == Ending.Right)
       }
     }
 
-  test("a second action reads what the first has left, AQE false: every row is counted once") {
-    withSettings("spark.sql.adaptive.enabled" -> "false") {
-      sums(hinted("pkg", "raw")).createOrReplaceTempView("sums")
-      val query = cluster.session.sql("SELECT k, n, gate('later', s) AS s FROM sums")
-      // The test before may have killed an executor, and outputs of one alone prove nothing.
-      cluster.awaitWhole()
-      val first = query.collect().toSeq
-      assert(loseBoth(query, first) == Ending.Right)
+  for ((router, shape) <- Seq(
+      "pkg" -> "raw",
+      "dalton" -> "merge",
+      "keel" -> "raw",
+      "keel" -> "merge"))
+    test(s"a second action reads what the first has left, $router, $shape, AQE false: all right") {
+      withSettings("spark.sql.adaptive.enabled" -> "false") {
+        sums(hinted(router, shape)).createOrReplaceTempView("sums")
+        val query = cluster.session.sql("SELECT k, n, gate('later', s) AS s FROM sums")
+        // The test before may have killed an executor, and outputs of one alone prove nothing.
+        cluster.awaitWhole()
+        val first = query.collect().toSeq
+        assert(loseBoth(query, first) == Ending.Right)
+      }
     }
-  }
 }

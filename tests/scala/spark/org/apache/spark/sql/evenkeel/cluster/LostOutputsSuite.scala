@@ -7,8 +7,7 @@ import org.apache.spark.sql.{DataFrame, Row}
 final class LostOutputsSuite extends FailureSuite {
   private lazy val wanted: Seq[Row] = sums(rows).collect().toSeq
 
-  private def hinted(router: String, shape: String): DataFrame =
-    sums(rows.hint(router, 16, "k", s"shape=$shape"))
+  private def hinted(router: String, shape: String): DataFrame = sums(hinted(rows, router, shape))
 
   for (aqe <- Seq(true, false)) {
     test(s"a router that draws targets anew and says nothing loses rows, AQE $aqe") {

@@ -45,7 +45,7 @@ final class SpeculationSuite extends FailureSuite {
       withSettings("spark.sql.adaptive.enabled" -> aqe.toString) {
         val before = cluster.watch.speculated
         cluster.gates.close("stall", 0)
-        val input = rows.selectExpr("k", "stall(v) AS v").hint(router, 16, "k", s"shape=$shape")
+        val input = hinted(rows.selectExpr("k", "stall(v) AS v"), router, shape)
         val got =
           try sums(input).collect().toSeq
           finally cluster.gates.open("stall")
@@ -56,7 +56,7 @@ final class SpeculationSuite extends FailureSuite {
 
     test(s"$router, $shape, AQE $aqe: map tasks that fail half-way count no row twice") {
       withSettings("spark.sql.adaptive.enabled" -> aqe.toString) {
-        val input = rows.selectExpr("k", "trip(v) AS v").hint(router, 16, "k", s"shape=$shape")
+        val input = hinted(rows.selectExpr("k", "trip(v) AS v"), router, shape)
         val got = sums(input).collect().toSeq
         assert(got.map(_.toString).sorted == wanted.map(_.toString).sorted)
       }

@@ -9,9 +9,6 @@ final class UnorderedInputSuite extends FailureSuite {
 
   private def shuffled: DataFrame = rows.repartition(8, col("v"))
 
-  private def hinted(input: DataFrame, router: String, shape: String): DataFrame =
-    input.hint(router, 16, "k", s"shape=$shape")
-
   private lazy val wanted: Seq[Row] = sums(rows).collect().toSeq
   private lazy val wantedJoined: Seq[Row] = joined(rows).collect().toSeq
 
@@ -23,23 +20,24 @@ final class UnorderedInputSuite extends FailureSuite {
     }
   }
 
-  for (router <- Seq("dalton", "pkg", "keel"); shape <- Seq("raw", "merge"))
+  for (router <- Seq("dalton", "pkg", "keel"); shape <- Seq("raw", "merge")) {
     test(s"$router, $shape, above a shuffle, both outputs lost in a later job: right") {
       assert(loseBoth(joined(hinted(shuffled, router, shape)), wantedJoined) == Ending.Right)
     }
 
-  test("dalton, raw, above a shuffle, AQE false, some outputs lost: right") {
-    withSettings("spark.sql.adaptive.enabled" -> "false") {
-      assert(loseSome(sums(hinted(shuffled, "dalton", "raw")), "raw", wanted) == Ending.Right)
+    test(s"$router, $shape, above a shuffle, AQE false, some outputs lost: right") {
+      withSettings("spark.sql.adaptive.enabled" -> "false") {
+        assert(loseSome(sums(hinted(shuffled, router, shape)), shape, wanted) == Ending.Right)
+      }
     }
   }
 
-  for (router <- Seq("dalton", "keel"); aqe <- Seq(true, false))
-    test(s"$router, rand() beside the keys of a scan, AQE $aqe: right") {
+  for (router <- Seq("dalton", "keel"); shape <- Seq("raw", "merge"); aqe <- Seq(true, false))
+    test(s"$router, $shape, rand() beside the keys of a scan, AQE $aqe: right") {
       withSettings("spark.sql.adaptive.enabled" -> aqe.toString) {
         val drawn = rows.selectExpr("k", "CAST(rand(5) * 1000 AS BIGINT) AS v")
         val answer = sums(drawn).collect().toSeq
-        assert(loseSome(sums(hinted(drawn, router, "raw")), "raw", answer) == Ending.Right)
+        assert(loseSome(sums(hinted(drawn, router, shape)), shape, answer) == Ending.Right)
       }
     }
 
