@@ -59,6 +59,7 @@ bench: setup ## Run the JMH benchmarks and write docs/benchmarks/core.md (about 
 	$(SBT) "bench/Jmh/run -prof gc -rf json -rff $(CURDIR)/out/jmh.json $(JMH)"
 	$(PY) tools/bench_table.py out/jmh.json docs/benchmarks/core.md
 
+soak: export EVENKEEL_SEED ?= $(shell date +%Y%m%d)
 soak: setup ## Random queries, halted streams, a long stream (hours; EVENKEEL_SEED, _QUERIES, _CRASHES, _BATCHES)
 	EVENKEEL_QUERIES=$${EVENKEEL_QUERIES:-2000} EVENKEEL_WAYS=36 $(SBT) "spark/testOnly *DifferentialSuite"
 	EVENKEEL_MATRIX=all $(SBT) "spark/testOnly *OperatorMatrixSuite *TypedOperatorSuite"

@@ -67,7 +67,7 @@ object QuickJvm {
       if (!Files.exists(done)) {
         parent.toFile.listFiles().filter(_.isDirectory).foreach(Utils.deleteRecursively)
         make(wanted)
-        Files.createFile(done)
+        val _ = Files.createFile(done)
       }
     }
     wanted

@@ -34,7 +34,8 @@ class DifferentialSuite extends SparkSuite {
   private def waysOf(query: Int): Seq[(String, Option[String])] =
     (0 until waysPerQuery).map(i => ways(((query * waysPerQuery + i) * 7) % ways.size)).distinct
 
-  override protected def settings: Map[String, String] = Map("spark.sql.shuffle.partitions" -> "3")
+  override protected def settings: Map[String, String] =
+    Map("spark.sql.shuffle.partitions" -> "3", "spark.sql.timeType.enabled" -> "true")
 
   private def hinted(router: String, shape: Option[String], targets: Int): String = {
     val (name, options) = router.split('(') match {

@@ -2,7 +2,7 @@
 package org.apache.spark.sql.evenkeel.differential
 
 import java.sql.{Date, Timestamp}
-import java.time.{Duration, LocalDateTime, Period}
+import java.time.{Duration, LocalDateTime, LocalTime, Period}
 
 import scala.util.Random
 
@@ -48,6 +48,7 @@ object KeyType {
     KeyType("DATE", moments.map(new Date(_))),
     KeyType("TIMESTAMP", moments.map(new Timestamp(_))),
     KeyType("TIMESTAMP_NTZ", (0 to 6).map(i => LocalDateTime.of(1969 + i, 12, 31, 23, 59, 59, i))),
+    KeyType("TIME(6)", (0 to 6).map(i => LocalTime.of(i * 3, 59, 59, i * 1000))),
     KeyType("INTERVAL DAY TO SECOND", (-3 to 3).map(i => Duration.ofSeconds(i * 4321L))),
     KeyType("INTERVAL YEAR TO MONTH", (-3 to 3).map(i => Period.ofMonths(i * 7))),
     KeyType(

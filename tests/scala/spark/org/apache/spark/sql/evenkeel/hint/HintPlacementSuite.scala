@@ -332,7 +332,8 @@ class HintPlacementSuite extends SparkSuite {
   test("a column that does not exist is an error in a correlated subquery, too") {
     Seq("KEEL(nosuch)", "ROUTE('pkg', nosuch)").foreach { hint =>
       val wrong = error(
-        spark.sql(s"SELECT * FROM range(20) o, LATERAL (SELECT /*+ $hint */ k FROM t WHERE k = id)"))
+        spark.sql(
+          s"SELECT * FROM range(20) o, LATERAL (SELECT /*+ $hint */ k FROM t WHERE k = id)"))
       assert(wrong.getCondition == "EVENKEEL_UNKNOWN_HINT_COLUMN")
     }
   }

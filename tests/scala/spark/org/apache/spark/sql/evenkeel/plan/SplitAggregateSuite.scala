@@ -213,7 +213,11 @@ class SplitAggregateSuite extends SparkSuite {
     assert(text.contains("DaltonExchange keys=[k#"))
     assert(text.contains("targets=64, shape=merge"))
     assert(text.contains("== Extended Information (Evenkeel) =="))
-    assert(text.contains("routed by dalton, shape=merge, targets=64"))
+    assert(
+      text.contains("routed by dalton, shape=merge, targets=64 (map tasks combine first; " +
+        "each has one row of a key then, so rows go by hash and no key is split)"))
+    val split = decisions(spark.sql("SELECT /*+ PKG(64, k) */ k, sum(v) FROM t GROUP BY k"))
+    assert(split.map(_.text).exists(_.endsWith("targets=64 (map tasks combine first)")))
   }
 
   test("a key whose SQL has line breaks is told on one line") {

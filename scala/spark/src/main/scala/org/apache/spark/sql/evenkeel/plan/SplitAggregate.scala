@@ -119,7 +119,10 @@ final case class SplitAggregate(session: SparkSession) extends SparkStrategy {
           exchange(chosen(a, request, partial.groupingExpressions), Nil, partial.child)
         }))
     }
-    val outcome = Outcome.Routed(router.router, shape.word, targets, why, router.insteadOf)
+    val reason =
+      if (router.order != RowOrder.OnceEach) why
+      else s"$why; each has one row of a key then, so rows go by hash and no key is split"
+    val outcome = Outcome.Routed(router.router, shape.word, targets, reason, router.insteadOf)
     Decision.record(routed, decision(a, outcome))
   }
 

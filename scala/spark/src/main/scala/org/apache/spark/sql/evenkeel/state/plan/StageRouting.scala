@@ -92,7 +92,8 @@ private[plan] object StageRouting {
       facts(
         stage,
         batch,
-        decider.figures(question, adopted.isRight) + (MigrationMetrics.Epoch -> epoch.getOrElse(0L))),
+        decider.figures(question, adopted.isRight) + (MigrationMetrics.Epoch -> epoch.getOrElse(
+          0L))),
       question,
       decider)
   }
