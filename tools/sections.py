@@ -32,12 +32,13 @@ def read(page: Path) -> dict[str, str]:
 def with_old_rows(body: str, table: list[str]) -> list[str]:
     """A table, with those rows of the body's table of the same head that it does not have anew.
 
-    A row is known by its first cell. Old rows keep their places.
+    A row is known by its first cell; where several begin alike, the table is measured as a whole.
+    Old rows keep their places.
     """
     old = [line for line in body.splitlines() if line.startswith("|")]
-    if old[:2] != table[:2]:
-        return table
     new = {_first(row): row for row in table[2:]}
+    if old[:2] != table[:2] or len(new) < len(table) - 2:
+        return table
     kept = [new.pop(_first(row), row) for row in old[2:]]
     return [*table[:2], *kept, *new.values()]
 
