@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
+from pyspark.sql import functions as sf
 
 import evenkeel
 
@@ -102,14 +102,14 @@ def check_steps(spark: SparkSession) -> None:
     def steps(df: DataFrame) -> list[DataFrame]:
         few = df.where("min(v) > 3")
         return [
-            df.orderBy(F.max("v")),
+            df.orderBy(sf.max("v")),
             few,
             few.orderBy(few["s"]).where(df["k"] > 2),
             df.where((df["k"] > 2) & (df["s"] > 0)),
             few.join(df.orderBy("k"), "k").select(few["s"]),
         ]
 
-    plain = table(spark).groupBy("k").agg(F.sum("v").alias("s"))
+    plain = table(spark).groupBy("k").agg(sf.sum("v").alias("s"))
     for hinted, unhinted in zip(steps(evenkeel.pkg(plain, "k")), steps(plain), strict=True):
         assert rows(hinted) == rows(unhinted)
         assert [d.text for d in evenkeel.decisions(hinted) if d.routed]
@@ -152,7 +152,7 @@ def check_whole_groups(spark: SparkSession) -> None:
 def check_panes(spark: SparkSession) -> None:
     times = spark.range(90).selectExpr("id % 3 AS k", "timestamp_seconds(id * 20) AS at")
     window = "window(at, '10 minutes', '1 minute')"
-    counts = evenkeel.pkg(times).groupBy("k", F.expr(window)).count()
+    counts = evenkeel.pkg(times).groupBy("k", sf.expr(window)).count()
     texts = {d.text.split()[0]: d for d in evenkeel.decisions(counts)}
     assert texts["routed"].routed
     assert not texts["combined"].routed
