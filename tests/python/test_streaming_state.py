@@ -4,7 +4,10 @@
 from __future__ import annotations
 
 import json
+import subprocess
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,7 +24,7 @@ for batch in range(6):
         .selectExpr(
             f"IF(id % 3 = 0, {batch}, CAST(id % 200 AS INT) + 60 * {batch}) AS k",
             "CAST(id % 10 AS INT) AS v",
-            f"timestamp_seconds({batch} * 20 + id % 20) AS ts")
+            f"timestamp_seconds({batch} * 20 + id % 20 + 1) AS ts")
         .coalesce(1).write.mode("append").parquet("in")
     )
 """
@@ -99,7 +102,8 @@ else:
 
 def keep(frame, batch):
     rows = sorted([*row] for row in frame.collect())
-    (results / f"{batch}.json").write_text(json.dumps(rows))
+    attempt = len(list(results.glob(f"{batch}-*")))
+    (results / f"{batch}-{attempt}").write_text(json.dumps(rows))
     if batch == halt:
         # State is committed and the rows are out, but the batch is not in the commit log.
         spark._jvm.java.lang.Runtime.getRuntime().halt(1)
@@ -116,26 +120,59 @@ moved = [
     .get("evenkeelStateRowsMoved", 0)
     for p in query.recentProgress
 ]
-print(json.dumps(moved))
+found = {"moved": moved}
+if operator == "applyInPandasWithState":
+    state = spark.read.format("statestore").load(f"checkpoint-{sys.argv[2]}")
+    places = state.groupBy("key").agg({"partition_id": "count"}).toDF("key", "places")
+    found["twice"] = places.where("places > 1").count()
+    found["rows"] = state.selectExpr("sum(value.groupState.n) AS n").first().n
+print(json.dumps(found))
 """
 NEVER = -1
+ROWS = 6 * 4000
 
 
-def start(folder: Path, operator: str, arm: str, provider: str, halt: int = NEVER) -> list[int]:
-    """Runs the stream to its end; the state rows that moved in each batch."""
-    script = f"import sys; sys.argv = {['x', operator, arm, provider, str(halt)]!r}\n{STREAM}"
-    done = run_python(script, folder)
-    if halt != NEVER:
-        assert done.returncode != 0, "it was not halted"
-        return []
+@dataclass
+class Found:
+    """What a run that came to its end tells.
+
+    `moved` are the state rows that moved in each batch, `twice` counts keys with state in two
+    partitions, and `rows` the input rows that the state still stands for.
+    """
+
+    moved: list[int]
+    twice: int = 0
+    rows: int = 0
+
+
+def run(folder: Path, operator: str, arm: str, provider: str) -> Found:
+    """Runs the stream to its end."""
+    done = _run(folder, operator, arm, provider, NEVER)
     assert done.returncode == 0, done.stderr
-    moved: list[int] = json.loads(done.stdout.splitlines()[-1])
-    return moved
+    return Found(**json.loads(done.stdout.splitlines()[-1]))
 
 
-def batches(folder: Path, arm: str) -> dict[str, list[list[object]]]:
-    """The rows of every batch, as the last attempt at it gave them."""
-    return {file.stem: json.loads(file.read_text()) for file in (folder / f"out-{arm}").iterdir()}
+def _run(
+    folder: Path, operator: str, arm: str, provider: str, halt: int
+) -> subprocess.CompletedProcess[str]:
+    script = f"import sys; sys.argv = {['x', operator, arm, provider, str(halt)]!r}\n{STREAM}"
+    return run_python(script, folder)
+
+
+def attempts(folder: Path, arm: str) -> dict[int, list[Any]]:
+    """The rows that every attempt at every batch gave."""
+    found: dict[int, list[Any]] = {}
+    for file in sorted((folder / f"out-{arm}").iterdir()):
+        found.setdefault(int(file.name.partition("-")[0]), []).append(json.loads(file.read_text()))
+    return found
+
+
+def assert_whole(found: Found, outputs: dict[int, list[Any]]) -> None:
+    """No key lies twice; every input row is in the state or has timed out with it."""
+    assert found.twice == 0
+    timed_out = sum(n for rows, *_ in outputs.values() for _, n, _, out in rows if out)
+    assert 0 < timed_out < ROWS
+    assert found.rows + timed_out == ROWS
 
 
 @pytest.mark.parametrize("provider", ["RocksDB", "HDFSBacked"])
@@ -143,29 +180,32 @@ def test_apply_in_pandas_with_state_moves_and_no_batch_differs(
     tmp_path: Path, provider: str
 ) -> None:
     assert run_python(INPUT, tmp_path).returncode == 0
-    start(tmp_path, "applyInPandasWithState", "plain", provider)
-    moved = start(tmp_path, "applyInPandasWithState", "ours", provider)
-    plain = batches(tmp_path, "plain")
-    assert batches(tmp_path, "ours") == plain
-    assert any(row[3] for rows in plain.values() for row in rows)
-    assert sum(1 for rows in moved if rows > 0) >= 3
+    run(tmp_path, "applyInPandasWithState", "plain", provider)
+    found = run(tmp_path, "applyInPandasWithState", "ours", provider)
+    outputs = attempts(tmp_path, "ours")
+    assert outputs == attempts(tmp_path, "plain")
+    assert sum(1 for rows in found.moved if rows > 0) >= 3
+    assert_whole(found, outputs)
 
 
 def test_apply_in_pandas_with_state_goes_on_after_its_jvm_was_halted(tmp_path: Path) -> None:
     assert run_python(INPUT, tmp_path).returncode == 0
-    start(tmp_path, "applyInPandasWithState", "plain", "RocksDB")
-    plain = batches(tmp_path, "plain")
-    start(tmp_path, "applyInPandasWithState", "ours", "RocksDB", halt=3)
-    halted = batches(tmp_path, "ours")
-    assert sorted(halted) == ["0", "1", "2", "3"]
-    assert halted == {batch: plain[batch] for batch in halted}
-    moved = start(tmp_path, "applyInPandasWithState", "ours", "RocksDB")
-    assert batches(tmp_path, "ours") == plain
-    assert any(rows > 0 for rows in moved)
+    run(tmp_path, "applyInPandasWithState", "plain", "RocksDB")
+    plain = attempts(tmp_path, "plain")
+    halted = _run(tmp_path, "applyInPandasWithState", "ours", "RocksDB", halt=3)
+    assert halted.returncode != 0, "it was not halted"
+    found = run(tmp_path, "applyInPandasWithState", "ours", "RocksDB")
+    outputs = attempts(tmp_path, "ours")
+    assert len(outputs[3]) == 2, "the batch that was halted is run again"
+    assert {batch: [*again, *again] if batch == 3 else again for batch, again in plain.items()} == (
+        outputs
+    )
+    assert any(rows > 0 for rows in found.moved)
+    assert_whole(found, outputs)
 
 
 def test_transform_with_state_in_pandas_runs_on_our_provider(tmp_path: Path) -> None:
     assert run_python(INPUT, tmp_path).returncode == 0
-    start(tmp_path, "transformWithStateInPandas", "plain", "RocksDB")
-    start(tmp_path, "transformWithStateInPandas", "ours", "RocksDB")
-    assert batches(tmp_path, "ours") == batches(tmp_path, "plain")
+    run(tmp_path, "transformWithStateInPandas", "plain", "RocksDB")
+    run(tmp_path, "transformWithStateInPandas", "ours", "RocksDB")
+    assert attempts(tmp_path, "ours") == attempts(tmp_path, "plain")
