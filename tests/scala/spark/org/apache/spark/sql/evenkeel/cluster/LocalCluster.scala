@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.apache.spark.sql.evenkeel.cluster
 
+import java.io.File
 import java.nio.file.{Files, Path}
 
-import scala.jdk.CollectionConverters._
 import scala.jdk.OptionConverters._
 
 import org.apache.spark.deploy.TwoHosts
@@ -116,10 +116,10 @@ private[evenkeel] final class LocalCluster(hosts: Boolean, settings: (String, St
       .filter(status => status != null && status.location.executorId == executor)
       .map(_.mapId)
     val prefixes = mapIds.map(id => s"shuffle_${shuffleId}_${id}_")
-    val files = Files.walk(scratch).iterator().asScala.toSeq
-    val doomed = files.filter(f => prefixes.exists(f.getFileName.toString.startsWith))
+    val doomed =
+      LocalCluster.files(scratch.toFile).filter(f => prefixes.exists(f.getName.startsWith))
     require(doomed.nonEmpty, s"executor $executor holds no files of shuffle $shuffleId")
-    doomed.foreach(Files.delete)
+    doomed.foreach(f => Files.delete(f.toPath))
   }
 
   def await(condition: => Boolean, what: String): Unit =
@@ -134,6 +134,10 @@ private[evenkeel] final class LocalCluster(hosts: Boolean, settings: (String, St
 }
 
 private object LocalCluster {
+
+  /** All files below a folder, from which Spark may be removing older shuffles: what vanishes is left out. */
+  private def files(folder: File): Seq[File] =
+    Option(folder.listFiles).toSeq.flatten.flatMap(f => if (f.isDirectory) files(f) else Seq(f))
 
   /** Executor id -> process id, asked of the executors themselves. */
   private def pids(context: SparkContext): Map[String, Long] = context
