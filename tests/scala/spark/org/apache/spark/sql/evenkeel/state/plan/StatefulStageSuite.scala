@@ -47,17 +47,64 @@ class StatefulStageSuite extends StreamSuite {
     case m: StateMigrateExec => m.stores.map(_.info.operatorId).toSet
   }
 
-  test("an aggregate without keys stays with Spark: NO_KEYS") {
-    val plan =
-      planOf(StreamCase("global", Complete(), (events, _) => events.agg(expr("sum(v) AS s"))))
-    assert(reasons(plan) == Seq(StreamRefusal.NoKeys.code))
-    assert(routedOperators(plan).isEmpty)
+  /** Nothing is routed for the given reason, and every batch is plain Spark's. */
+  private def staysWithSpark(query: StreamCase, code: String): Unit = {
+    val plan = planOf(query)
+    assert(reasons(plan).nonEmpty && reasons(plan).forall(_ == code))
+    assert(routedOperators(plan).isEmpty && !plan.toString.contains("kip_route"))
+    assertSame(run(query, moving(Backend.hdfs)), plain(query))
+  }
+
+  test("an aggregate without keys stays with Spark") {
+    staysWithSpark(
+      StreamCase("global", Complete(), (events, _) => events.agg(expr("sum(v) AS s"))),
+      "STREAM_NO_KEYS")
   }
 
   test("a limit stays with Spark") {
-    val plan = planOf(StreamCase("limit", Append(), (events, _) => events.limit(5)))
-    assert(reasons(plan).forall(_ == "STREAM_OTHER_OPERATOR"))
-    assert(routedOperators(plan).isEmpty)
+    staysWithSpark(
+      StreamCase("limit", Append(), (events, _) => events.limit(5)),
+      "STREAM_OTHER_OPERATOR")
+  }
+
+  test("one partition stays with Spark") {
+    staysWithSpark(
+      StreamCase(
+        "one partition",
+        Update(),
+        (events, _) => events.groupBy("k").agg(expr("sum(v) AS s")),
+        Map("spark.sql.shuffle.partitions" -> "1")),
+      "STREAM_ONE_PARTITION")
+  }
+
+  test("rows that are partitioned by fewer columns than the state's keys stay with Spark") {
+    staysWithSpark(
+      StreamCase(
+        "loose",
+        Update(),
+        (events, _) => events.dropDuplicates("k").groupBy("k", "v").agg(expr("count(*) AS n")),
+        Map("spark.sql.streaming.statefulOperator.useStrictDistribution" -> "false")),
+      "STREAM_LOOSE_DISTRIBUTION")
+  }
+
+  test("an aggregate in one stage with a bucketed table stays with Spark: buckets cannot move") {
+    val rows = spark.range(30).selectExpr("CAST(id AS INT) AS k2")
+    rows.write.bucketBy(partitions, "k2").mode("overwrite").saveAsTable("stage_buckets")
+    try
+      staysWithSpark(
+        StreamCase(
+          "buckets",
+          Update(),
+          (events, _) =>
+            events
+              .groupBy("k")
+              .agg(expr("sum(v) AS s"))
+              .join(spark.table("stage_buckets").hint("merge"), expr("k = k2"))),
+        "STREAM_SHARED_STAGE")
+    finally {
+      spark.sql("DROP TABLE stage_buckets")
+      ()
+    }
   }
 
   test(
